@@ -1,0 +1,25 @@
+"""Train one model on one corpus, into a run folder.
+
+python train.py                                          a small modern model on real text
+python train.py model=gpt2 data=text data.path=my.txt    another architecture, your own text
+python train.py model/norm=layernorm model.d_model=256   swap a part, change a size
+python train.py resume=runs/<run>                        go on where a run stopped
+"""
+
+import hydra
+from omegaconf import DictConfig
+
+from zoo.cli import run, user_errors
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="train")
+def main(config: DictConfig) -> None:
+    """Compose (Hydra), parse, build, fit, record."""
+    with user_errors():
+        from zoo.training.job import train  # torch is imported here, so that --help answers at once
+
+        train(config)
+
+
+if __name__ == "__main__":
+    run(main)

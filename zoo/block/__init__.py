@@ -1,0 +1,40 @@
+"""How the sublayers of one layer meet the residual stream."""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from zoo.common import Common, Part
+from zoo.context import Context
+from zoo.ffn import FFN, Auxiliary
+from zoo.mixer import Mixer
+from zoo.registry import Registry
+
+
+class Block(Part):
+    """Contract: `Block(common, mixer, cross, ffn)`: mixer, then cross-mixer where there is one, then ffn, each added to
+    the residual stream after dropout. It makes its norms by `common.norm(width)`."""
+
+    closes: ClassVar[bool]
+    """Whether its output is normalised already; if not, the stack ends with one more norm."""
+
+    def __init__(self, common: Common, mixer: Mixer, cross: Mixer | None, ffn: FFN):
+        super().__init__()
+        self.mixer, self.cross, self.ffn = mixer, cross, ffn
+        self.dropout = nn.Dropout(common.dropout)
+
+    @abstractmethod
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
+
+    def flops(self, queries: int, keys: int) -> int:
+        """Without the cross-mixer, whose keys are another sequence: see `cross_flops`."""
+        return self.mixer.flops(queries, keys) + self.ffn.flops(queries, keys)
+
+    def cross_flops(self, queries: int, memory: int) -> int:
+        """What the cross-mixer adds when it reads `memory` positions; 0 without one."""
+        return 0 if self.cross is None else self.cross.cross_flops(queries, memory)
+
+
+blocks: Registry[Block] = Registry("block", Block, __name__)

@@ -1,0 +1,48 @@
+"""What all parts of one layer share: the first argument of every part's constructor.
+
+B batch   T time (S: of what is attended to)   D model width   H heads   G key–value heads   K head width
+F hidden width   E experts   V vocabulary
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from zoo.norm import Norm
+
+
+@dataclass(frozen=True)
+class Common:
+    """Sizes, the dropout rate, whether projections have biases unless their part says otherwise, and the norm to use
+    at a given width."""
+
+    d_model: int
+    n_heads: int
+    n_layers: int
+    max_context: int
+    dropout: float
+    bias: bool
+    norm: "Callable[[int], Norm]"
+
+
+class Part(nn.Module):
+    """Contract of every part: constructed as `Part(common, *supplied, **options)`, positional arguments from the model,
+    keyword-only ones from YAML; it draws no random number when it is built, and counts what it costs."""
+
+    def flops(self, queries: int, keys: int) -> int:
+        """Forward floating-point operations for one row of `queries` positions that meet `keys` positions, counting a
+        multiply–add of a matrix product as 2 and everything else as 0. The sum over the parts inside, unless a part
+        does products of its own; the whole T·S square counts, masked or not."""
+        return sum(flops_of(child, queries, keys) for child in self.children())
+
+
+def flops_of(module: nn.Module, queries: int, keys: int) -> int:
+    """`Part.flops` of any module: a part says it itself, a linear layer is its product, a container is its content."""
+    if isinstance(module, Part):
+        return module.flops(queries, keys)
+    if isinstance(module, nn.Linear):
+        return 2 * queries * module.in_features * module.out_features
+    return sum(flops_of(child, queries, keys) for child in module.children())

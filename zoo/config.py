@@ -1,0 +1,211 @@
+"""The typed boundary: what Hydra composed goes in, a frozen Experiment comes out, or one clear error.
+
+Past this file nobody sees a DictConfig, and no config error can appear.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from zoo.errors import UserError
+from zoo.option import Choice, Option
+from zoo.registry import FAMILIES, did_you_mean
+from zoo.schema import convert, parse_choice, parse_option, typed
+
+AXES = ("topology", "embedding", "position", "block", "norm", "mixer", "ffn", "head", "init")
+"""The axes of a model; each is a folder of conf/model/ and of zoo/."""
+
+PER_LAYER = ("position", "block", "norm", "mixer", "ffn")
+"""Axes that may follow a pattern over the layers."""
+
+FAMILY_PACKAGES = {axis: f"zoo.{axis}" for axis in AXES} | {
+    "objective": "zoo.objective",
+    "data": "zoo.data.source",
+    "tokenizer": "zoo.data.tokenizer",
+    "optimizer": "zoo.training.optimizer",
+    "schedule": "zoo.training.schedule",
+}
+"""Where each family lives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """One architecture: sizes that the parts share, and a choice for each axis."""
+
+    d_model: int
+    n_layers: int
+    n_heads: int
+    max_context: int
+    dropout: float
+    bias: bool
+    topology: Option
+    embedding: Option
+    position: Choice
+    block: Choice
+    norm: Choice
+    mixer: Choice
+    cross: Choice | None
+    ffn: Choice
+    head: Option
+    init: Option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """How much a run may see and how often it is scored."""
+
+    steps: int
+    batch_size: int
+    context: int
+    accumulate: int
+    evaluate_every: int
+    evaluate_batches: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """What merely runs the experiment. It is recorded, but is no part of a run's identity."""
+
+    device: str
+    dtype: Literal["auto", "float32", "bfloat16"]
+    attention: Literal["auto", "plain", "fused"]
+    compile: bool
+    threads: int | None
+    log_every: int
+    checkpoint_every: int
+    keep_checkpoints: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Everything one run is: science first, machinery last."""
+
+    model: ModelConfig
+    objective: Option
+    data: Option
+    tokenizer: Option
+    optimizer: Option
+    schedule: Option
+    budget: Budget
+    seed: int
+    runtime: Runtime
+    out: str
+    cache: str
+
+
+def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
+    """The typed experiment. Raises UserError for anything unknown, missing, mistyped or contradictory."""
+    node = plain(config)
+    for module in node.pop("plugins", None) or ():
+        load_plugin(module)
+    _load_families()
+    known = [*Experiment.__dataclass_fields__]
+    _refuse_unknown(node, known, "")
+    budget = Budget(**typed(Budget, _mapping(node, "budget"), "budget", "the budget"))
+    experiment = Experiment(
+        model=parse_model(_mapping(node, "model")),
+        **{family: parse_option(family, node.get(family), family) for family in known[1:6]},
+        budget=budget,
+        runtime=Runtime(**typed(Runtime, _mapping(node, "runtime"), "runtime", "the runtime")),
+        **{key: convert(node.get(key), kind, key) for key, kind in (("seed", int), ("out", str), ("cache", str))},
+    )
+    _check(experiment)
+    return experiment
+
+
+def parse_model(node: Mapping[str, Any]) -> ModelConfig:
+    """The `model` node of a config, or of a checkpoint's model.json."""
+    _load_families()
+    known = ModelConfig.__dataclass_fields__
+    _refuse_unknown(node, known, "model.")
+    absent = [key for key in known if key not in node and key != "cross"]
+    if absent:
+        raise UserError(f"model needs {', '.join(absent)}")
+    values: dict[str, Any] = {}
+    for key in known:
+        family, where = ("mixer" if key == "cross" else key), f"model.{key}"
+        if key == "cross" and node.get(key) is None:
+            values[key] = None
+        elif key in PER_LAYER or key == "cross":
+            values[key] = parse_choice(family, node[key], where)
+        elif key in AXES:
+            values[key] = parse_option(family, node[key], where)
+        else:
+            values[key] = convert(node[key], get_type_hints(ModelConfig)[key], where)
+    model = ModelConfig(**values)
+    _positive(
+        "model", d_model=model.d_model, n_layers=model.n_layers, n_heads=model.n_heads, max_context=model.max_context
+    )
+    if not 0 <= model.dropout < 1:
+        raise UserError(f"model.dropout={model.dropout} must be at least 0 and below 1")
+    return model
+
+
+def plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Resolved plain containers; all missing values are named at once."""
+    if not isinstance(config, DictConfig):
+        return dict(config)
+    absent = sorted(OmegaConf.missing_keys(config))
+    if absent:
+        raise UserError(f"no value for {', '.join(absent)}; set it as in {absent[0]}=...")
+    try:
+        resolved = OmegaConf.to_container(config, resolve=True)
+    except OmegaConfBaseException as error:
+        raise UserError(f"the config does not resolve: {str(error).splitlines()[0]}") from error
+    assert isinstance(resolved, dict)
+    return {str(key): value for key, value in resolved.items()}
+
+
+def load_plugin(module: str) -> None:
+    """Import a module of the user's that registers parts."""
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise UserError(
+            f"plugins={module}: cannot import it ({error}); is it on PYTHONPATH or in this folder?"
+        ) from error
+
+
+def _load_families() -> None:
+    for package in FAMILY_PACKAGES.values():
+        importlib.import_module(package)
+
+
+def _mapping(node: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = node.get(key)
+    if not isinstance(value, Mapping):
+        raise UserError(f"the config has no {key}")
+    return value
+
+
+def _refuse_unknown(node: Mapping[str, Any], known: Iterable[str], prefix: str) -> None:
+    for key in node:
+        if key not in known:
+            raise UserError(
+                f"{prefix}{key} is no key of the config{did_you_mean(key, known)}; choose from {', '.join(known)}"
+            )
+
+
+def _positive(where: str, **values: int | None) -> None:
+    for key, value in values.items():
+        if value is not None and value < 1:
+            raise UserError(f"{where}.{key}={value} must be at least 1")
+
+
+def _check(experiment: Experiment) -> None:
+    """What only shows when the parts are seen together."""
+    budget, runtime = experiment.budget, experiment.runtime
+    _positive("budget", **{key: getattr(budget, key) for key in Budget.__dataclass_fields__})
+    keys = ("threads", "log_every", "checkpoint_every", "keep_checkpoints")
+    _positive("runtime", **{key: getattr(runtime, key) for key in keys})
+    serves = FAMILIES["objective"].get(experiment.objective.name).serves
+    topology = experiment.model.topology.name
+    if topology not in serves:
+        raise UserError(
+            f"objective '{experiment.objective.name}' serves {', '.join(sorted(serves))}, not model.topology '{topology}';"
+            " choose another objective=... or model/topology=..."
+        )

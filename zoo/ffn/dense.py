@@ -1,0 +1,58 @@
+"""The two shapes of a dense FFN; an activation makes either an option."""
+
+from abc import abstractmethod
+
+from jaxtyping import Float
+from torch import Tensor
+
+from zoo.common import Common
+from zoo.context import Context
+from zoo.errors import UserError
+from zoo.ffn import FFN, Auxiliary
+from zoo.roles import Linear, Role
+
+
+def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int) -> int:
+    """F: `d_ff` if given, else ratio · D rounded to the nearest multiple of `multiple_of` (at least one).
+
+    A plain FFN has 2·D·F weights and a gated one 3·D·F, so ratio 4 and ratio 8/3 are of equal size up to the rounding.
+    """
+    width = max(1, round(d_model * ratio / multiple_of)) * multiple_of if d_ff is None else d_ff
+    if width < 1 or ratio <= 0 or multiple_of < 1:
+        raise UserError(f"an ffn needs d_ff, ratio and multiple_of above 0; got {d_ff}, {ratio} and {multiple_of}")
+    return width
+
+
+class Plain(FFN):
+    """W₂ activate(W₁ x)."""
+
+    def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
+        super().__init__(common)
+        width = hidden_width(common.d_model, d_ff, ratio, multiple_of)
+        bias = common.bias if bias is None else bias
+        self.up = Linear(common.d_model, width, bias=bias)
+        self.down = Linear(width, common.d_model, bias=bias, role=Role.RESIDUAL)
+
+    @abstractmethod
+    def activate(self, x: Float[Tensor, "B T F"]) -> Float[Tensor, "B T F"]: ...
+
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        return self.down(self.activate(self.up(x))), {}
+
+
+class Gated(FFN):
+    """W₂ (activate(W_g x) · W₁ x)."""
+
+    def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
+        super().__init__(common)
+        width = hidden_width(common.d_model, d_ff, ratio, multiple_of)
+        bias = common.bias if bias is None else bias
+        self.gate = Linear(common.d_model, width, bias=bias)
+        self.up = Linear(common.d_model, width, bias=bias)
+        self.down = Linear(width, common.d_model, bias=bias, role=Role.RESIDUAL)
+
+    @abstractmethod
+    def activate(self, x: Float[Tensor, "B T F"]) -> Float[Tensor, "B T F"]: ...
+
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        return self.down(self.activate(self.gate(x)) * self.up(x)), {}

@@ -1,0 +1,94 @@
+from typing import Annotated
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from zoo.common import Common, flops_of
+from zoo.context import Context
+from zoo.errors import UserError
+from zoo.ffn import FFN, Auxiliary, ffns
+from zoo.option import Option
+from zoo.roles import Linear, Role
+
+
+@ffns.register("moe")
+class MixtureOfExperts(FFN):
+    """Σ_{e in top-k} g_e · FFN_e(x),  p = softmax(W_r x); g is p of the k best experts, divided by its sum if `renormalize`.
+
+    balance: coefficient of E · Σ_e f_e P_e, where f_e is the share of the k·N assignments that went to expert e and P_e
+        the mean of p_e over the N real tokens: 1 when even, for every k; E when all go to one expert and k = 1
+    router_z: coefficient of mean(logsumexp(W_r x)²), which keeps the router's scores small
+    expert: any dense FFN
+
+    Both losses are means over the real tokens of one forward pass, summed over layers. Padding is never routed and in no
+    statistic. No expert has a capacity: nothing is dropped, and a token's result does not depend on the others.
+
+    paper: Shazeer et al. 2017, arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961 (balance); Zoph et al. 2022,
+        arXiv:2202.08906 (router z-loss); Jiang et al. 2024, arXiv:2401.04088 (renormalised top-2)
+    differs: no noise in the router; f_e is divided by k, so that the coefficient means the same for every k.
+    """
+
+    def __init__(
+        self,
+        common: Common,
+        *,
+        expert: Annotated[Option, "ffn"],
+        experts: int = 8,
+        k: int = 2,
+        renormalize: bool = True,
+        balance: float = 0.01,
+        router_z: float = 0.0,
+    ):
+        super().__init__(common)
+        if not 1 <= k <= experts:
+            raise UserError(f"moe: k={k} must be between 1 and experts={experts}")
+        if k == 1 and renormalize:
+            raise UserError(
+                "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
+            )
+        self.k, self.renormalize = k, renormalize
+        self.balance, self.router_z = balance, router_z
+        self.router = Linear(common.d_model, experts, bias=False, role=Role.ROUTER)
+        self.experts = nn.ModuleList(ffns.build(expert, common) for _ in range(experts))
+
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        real = context.queries.real
+        tokens = x.flatten(0, 1) if real is None else x[real]
+        scores = nn.functional.linear(tokens.float(), self.router.weight.float())
+        probabilities = scores.softmax(dim=-1)
+        gates, chosen = probabilities.topk(self.k, dim=-1)
+        if self.renormalize:
+            gates = gates / gates.sum(dim=-1, keepdim=True)
+        mixed = self._mix(tokens, gates.to(x.dtype), chosen, context)
+        y = mixed.view_as(x) if real is None else torch.zeros_like(x).masked_scatter(real[..., None], mixed)
+        return y, self._losses(scores, probabilities, chosen)
+
+    def _mix(
+        self, tokens: Float[Tensor, "N D"], gates: Float[Tensor, "N k"], chosen: Int[Tensor, "N k"], context: Context
+    ) -> Float[Tensor, "N D"]:
+        """Sort the N·k assignments by expert, let each expert work on its run, sort back. Both sorts are permutations,
+        so no sum depends on an order of arrival."""
+        order = chosen.flatten().argsort(stable=True)
+        slots = tokens.repeat_interleave(self.k, dim=0)[order]
+        counts = torch.bincount(chosen.flatten(), minlength=len(self.experts)).tolist()
+        runs = [expert(run[None], context)[0][0] for expert, run in zip(self.experts, slots.split(counts), strict=True)]
+        back = torch.cat(runs)[order.argsort()].view(-1, self.k, tokens.shape[-1])
+        return (back * gates[..., None]).sum(dim=1)
+
+    def _losses(
+        self, scores: Float[Tensor, "N E"], probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]
+    ) -> Auxiliary:
+        losses: Auxiliary = {}
+        count = max(1, scores.shape[0])
+        if self.balance:
+            share = torch.bincount(chosen.flatten(), minlength=scores.shape[-1]) / (count * self.k)
+            mean = probabilities.sum(dim=0) / count
+            losses["balance"] = self.balance * scores.shape[-1] * (share * mean).sum()
+        if self.router_z:
+            losses["router_z"] = self.router_z * scores.logsumexp(dim=-1).square().sum() / count
+        return losses
+
+    def flops(self, queries: int, keys: int) -> int:
+        """The router and k experts: what a token really passes."""
+        return flops_of(self.router, queries, keys) + self.k * flops_of(self.experts[0], queries, keys)

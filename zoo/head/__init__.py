@@ -1,0 +1,25 @@
+"""How hidden states become logits."""
+
+from abc import abstractmethod
+
+from jaxtyping import Float
+from torch import Tensor
+
+from zoo.common import Common, Part
+from zoo.registry import Registry
+from zoo.roles import Linear
+
+
+class Head(Part):
+    """Contract: `Head(common, vocabulary)`; `out` is the last projection, whose weight (V, D) an embedding may share."""
+
+    out: Linear
+
+    def __init__(self, common: Common, vocabulary: int):
+        super().__init__()
+
+    @abstractmethod
+    def forward(self, x: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]: ...
+
+
+heads: Registry[Head] = Registry("head", Head, __name__)

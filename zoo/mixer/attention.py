@@ -1,0 +1,87 @@
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor
+
+from zoo.ability import Ability
+from zoo.common import Common
+from zoo.context import Context
+from zoo.errors import UserError
+from zoo.mixer import Mixer, mixers
+from zoo.roles import Linear, Role
+
+
+@mixers.register("attention")
+class Attention(Mixer):
+    """softmax(q kᵀ / √K) v for each of H heads, concatenated and projected back to D.
+
+    n_kv_heads G: null is multi-head attention (G = H), 1 is multi-query, between them grouped-query attention, in which
+        H / G consecutive query heads share one key–value head
+    window w: null sees all; else a position sees itself and the w − 1 before it (when not causal, also the w − 1 after)
+    scale: false leaves out the division by √K
+    head_dim K: null is D / H
+    bias, dropout: null takes the model's; dropout acts on the attention weights
+
+    paper: Vaswani et al. 2017, arXiv:1706.03762; Shazeer 2019, arXiv:1911.02150 (MQA); Ainslie et al. 2023,
+        arXiv:2305.13245 (GQA); Beltagy et al. 2020, arXiv:2004.05150 (window)
+    differs: projections may have biases, as in most implementations; a window never limits cross-attention.
+    """
+
+    can = frozenset(Ability)
+
+    def __init__(
+        self,
+        common: Common,
+        *,
+        n_kv_heads: int | None = None,
+        head_dim: int | None = None,
+        window: int | None = None,
+        scale: bool = True,
+        bias: bool | None = None,
+        dropout: float | None = None,
+    ):
+        super().__init__(common)
+        d_model, heads = common.d_model, common.n_heads
+        if head_dim is None and d_model % heads:
+            raise UserError(
+                f"model.d_model={d_model} must be a multiple of model.n_heads={heads}, or model.mixer.head_dim be set"
+            )
+        groups = heads if n_kv_heads is None else n_kv_heads
+        if groups < 1 or heads % groups:
+            raise UserError(f"model.n_heads={heads} must be a multiple of model.mixer.n_kv_heads={groups}")
+        if window is not None and window < 1:
+            raise UserError(f"model.mixer.window={window} must be at least 1 (a position sees itself)")
+        bias = common.bias if bias is None else bias
+        self.head_dim = d_model // heads if head_dim is None else head_dim
+        self.heads, self.groups, self.window = heads, groups, window
+        self.scale = self.head_dim**-0.5 if scale else 1.0
+        self.dropout = common.dropout if dropout is None else dropout
+        self.q = Linear(d_model, heads * self.head_dim, bias=bias)
+        self.k = Linear(d_model, groups * self.head_dim, bias=bias)
+        self.v = Linear(d_model, groups * self.head_dim, bias=bias)
+        self.out = Linear(heads * self.head_dim, d_model, bias=bias, role=Role.RESIDUAL)
+
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
+        source = x if context.memory is None else context.memory
+        q = rearrange(self.q(x), "B T (H K) -> B H T K", H=self.heads)
+        k = rearrange(self.k(source), "B S (G K) -> B G S K", G=self.groups)
+        v = rearrange(self.v(source), "B S (G K) -> B G S K", G=self.groups)
+        if context.memory is None:
+            q, k = context.position.rotate(q, k, context)
+        dropout = self.dropout if self.training else 0.0
+        mixed = context.attend(q, k, v, context, window=self.window, scale=self.scale, dropout=dropout)
+        return self.out(rearrange(mixed, "B H T K -> B T (H K)"))
+
+    def state_elements(self, length: int) -> int:
+        kept = length if self.window is None else min(length, self.window)
+        return 2 * self.groups * self.head_dim * kept
+
+    def flops(self, queries: int, keys: int) -> int:
+        return super().flops(queries, keys) + self._products(queries, keys)
+
+    def cross_flops(self, queries: int, keys: int) -> int:
+        own = 2 * queries * (self.q.weight.numel() + self.out.weight.numel())
+        return own + 2 * keys * (self.k.weight.numel() + self.v.weight.numel()) + self._products(queries, keys)
+
+    def _products(self, queries: int, keys: int) -> int:
+        """q kᵀ and the weighted sum of v, over the whole square."""
+        return 2 * 2 * queries * keys * self.heads * self.head_dim

@@ -1,0 +1,94 @@
+"""The one model: a topology of stacks, and a head."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from zoo.common import flops_of
+from zoo.context import Sequence
+from zoo.errors import UserError
+from zoo.ffn import Auxiliary
+from zoo.head import Head
+from zoo.mixer.backend import BACKENDS
+from zoo.topology import Text, Topology
+
+
+@dataclass(frozen=True)
+class Output:
+    """logits (B, T, V), and the named losses of the parts, already multiplied by their coefficients."""
+
+    logits: Float[Tensor, "B T V"]
+    auxiliary: Auxiliary
+
+
+class Model(nn.Module):
+    """tokens → logits.
+
+        out = model(tokens)                                  decoder-only, encoder-only
+        out = model(tokens, padding=real)                    real (B, T): True = real token
+        out = model(target, source=source, source_padding=real)       encoder–decoder: logits for the target
+        out = model(tokens, prefix=prefix)                   prefix-LM: True = seen by all
+
+    `attention` names the backend: how attention is computed, which changes speed and rounding but nothing else.
+    """
+
+    def __init__(self, topology: Topology, head: Head, vocabulary: int, limit: int | None):
+        super().__init__()
+        self.topology = topology
+        self.head = head
+        self.vocabulary = vocabulary
+        self.limit = limit
+        self.attention = "plain"
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "B T"],
+        padding: Bool[Tensor, "B T"] | None = None,
+        *,
+        source: Int[Tensor, "B S"] | None = None,
+        source_padding: Bool[Tensor, "B S"] | None = None,
+        prefix: Bool[Tensor, "B T"] | None = None,
+        documents: Int[Tensor, "B T"] | None = None,
+    ) -> Output:
+        if not torch.compiler.is_compiling():
+            self._check(tokens, padding, source, source_padding, prefix, documents)
+        target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
+        read = None if source is None else Text(source, Sequence.of(source, source_padding))
+        hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention])
+        return Output(self.head(hidden), auxiliary)
+
+    def _check(self, tokens: Tensor, *others: Tensor | None) -> None:
+        """Refuse what would otherwise fail deep inside, or not at all."""
+        padding, source, source_padding, prefix, documents = others
+        kind = type(self.topology).__name__
+        if source is not None and not self.topology.reads_source:
+            raise UserError(f"{kind} has no encoder to read a source; put the source in front of the tokens")
+        if prefix is not None and not self.topology.takes_prefix:
+            raise UserError(f"{kind} takes no prefix; choose model/topology=prefix_lm")
+        for name, mask, shape in (
+            ("padding", padding, tokens),
+            ("prefix", prefix, tokens),
+            ("source_padding", source_padding, source),
+        ):
+            if mask is not None and (shape is None or mask.shape != shape.shape or mask.dtype != torch.bool):
+                wanted = "source" if shape is None else tuple(shape.shape)
+                raise UserError(
+                    f"{name} must be a bool tensor of shape {wanted} (True = real), got {mask.dtype} {tuple(mask.shape)}"
+                )
+        if documents is not None and documents.shape != tokens.shape:
+            raise UserError(
+                f"documents must have the shape of the tokens {tuple(tokens.shape)}, got {tuple(documents.shape)}"
+            )
+        for text in (tokens, source):
+            if text is not None and self.limit is not None and text.shape[1] > self.limit:
+                raise UserError(
+                    f"{text.shape[1]} positions, but the position scheme can address {self.limit}"
+                    " (model.max_context); train with a longer one, or choose another model/position"
+                )
+
+    def flops(self, target: int, source: int | None = None) -> int:
+        """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""
+        read = target if source is None else source
+        return self.topology.flops(target, read) + flops_of(self.head, target, target)

@@ -1,0 +1,47 @@
+import torch
+
+from zoo.data.batch import Batch, TextBatch
+from zoo.data.special import Special
+from zoo.errors import UserError
+from zoo.objective import Objective, Task, objectives
+
+
+@objectives.register("masked")
+class Masked(Objective):
+    """−Σ_{t ∈ M} log p(x_t | x with M hidden): each real token is in M with probability `rate`; of those, `mask` are
+    replaced by the mask token, `random` by a random text token, the rest stay. Marks and padding are never in M.
+
+    paper: Devlin et al. 2018, arXiv:1810.04805, section 3.1
+    differs: M is drawn anew for every batch, from the seed and the step.
+    """
+
+    serves = frozenset({"encoder_only"})
+
+    def __init__(self, *, rate: float = 0.15, mask: float = 0.8, random: float = 0.1, label_smoothing: float = 0.0):
+        super().__init__(label_smoothing)
+        if not 0 < rate <= 1 or mask < 0 or random < 0 or mask + random > 1:
+            raise UserError(
+                f"objective.rate={rate} must be above 0 and at most 1; mask={mask} and random={random} shares that add up to at most 1"
+            )
+        self.rate, self.mask, self.random = rate, mask, random
+
+    def window(self, context: int) -> tuple[int, int]:
+        return context, 0
+
+    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
+        if not isinstance(batch, TextBatch):
+            raise UserError("objective 'masked' reads plain text, not pairs; choose data=text")
+        tokens, real = batch.tokens, batch.real
+        text = tokens < special.start  # the marks come after the text ids
+        candidates = text if real is None else text & real
+        chosen = candidates & (torch.rand(tokens.shape, generator=generator) < self.rate)
+        fate = torch.rand(tokens.shape, generator=generator)
+        strangers = torch.randint(special.start, tokens.shape, generator=generator)
+        corrupt = tokens.masked_fill(chosen & (fate < self.mask), special.mask)
+        swap = chosen & (fate >= self.mask) & (fate < self.mask + self.random)
+        inputs = {"tokens": torch.where(swap, strangers, corrupt)}
+        if real is not None:
+            inputs["padding"] = real
+        if batch.documents is not None:
+            inputs["documents"] = batch.documents
+        return Task(inputs, tokens, chosen.float())

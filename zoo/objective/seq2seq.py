@@ -1,0 +1,77 @@
+import torch
+from torch import Tensor
+
+from zoo.data.batch import Batch, PairBatch, TextBatch
+from zoo.data.special import Special
+from zoo.errors import UserError
+from zoo.objective import Objective, Task, objectives
+
+
+Cut = tuple[Tensor, Tensor, Tensor, Tensor]
+"""x, which of it is real, y, which of it is real"""
+
+
+@objectives.register("seq2seq")
+class Seq2Seq(Objective):
+    """−Σ_t log p(y_t | y_<t, x): a target y is predicted from a source x, given the true target so far.
+
+    An encoder–decoder reads x in the encoder and `<start> y` in the decoder; a decoder-only or prefix-LM model reads
+    `x <start> y` in one row, the prefix being `x <start>`. The scored tokens are the same: y, and the end mark of a pair.
+    source: share of a text window that becomes x, when the data is text and not pairs
+
+    paper: Sutskever et al. 2014, arXiv:1409.3215; Raffel et al. 2019, arXiv:1910.10683, section 3.2 (topologies)
+    differs: nothing.
+    """
+
+    serves = frozenset({"encoder_decoder", "decoder_only", "prefix_lm"})
+
+    def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0):
+        super().__init__(label_smoothing)
+        if not 0 < source < 1:
+            raise UserError(f"objective.source={source} must be between 0 and 1")
+        self.source = source
+
+    def window(self, context: int) -> tuple[int, int]:
+        return context, 0
+
+    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
+        x, x_real, y, y_real = self._cut(batch) if isinstance(batch, TextBatch) else _closed(batch, special)
+        start = torch.full((len(y), 1), special.start)
+        if topology == "encoder_decoder":
+            inputs = {"tokens": torch.cat([start, y[:, :-1]], 1), "source": x, "source_padding": x_real}
+            inputs["padding"] = torch.cat([torch.ones_like(start, dtype=torch.bool), y_real[:, :-1]], 1)
+            return Task(inputs, y, y_real.float())
+        return _in_front(x, x_real, start, y, y_real, topology)
+
+    def _cut(self, batch: TextBatch) -> Cut:
+        """Window to (x, y) at a fixed place; only the document that the cut falls into counts."""
+        tokens, real = batch.tokens, batch.real
+        at = min(max(1, round(self.source * tokens.shape[1])), tokens.shape[1] - 1)
+        if batch.documents is not None:
+            same = batch.documents == batch.documents[:, at - 1 : at]
+            real = same if real is None else same & real
+        if real is None:
+            real = torch.ones_like(tokens, dtype=torch.bool)
+        return tokens[:, :at], real[:, :at], tokens[:, at:], real[:, at:]
+
+
+def _closed(batch: PairBatch, special: Special) -> Cut:
+    """A pair, its target followed by the end mark."""
+    rows = torch.arange(len(batch.target))
+    lengths = batch.target_real.sum(1)
+    y = torch.nn.functional.pad(batch.target, (0, 1))
+    y_real = torch.nn.functional.pad(batch.target_real, (0, 1))
+    y[rows, lengths] = special.end
+    y_real[rows, lengths] = True
+    return batch.source, batch.source_real, y, y_real
+
+
+def _in_front(x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, topology: str) -> Task:
+    """One row `x <start> y`, in which the source is never scored."""
+    one = torch.ones_like(start, dtype=torch.bool)
+    inputs = {"tokens": torch.cat([x, start, y[:, :-1]], 1), "padding": torch.cat([x_real, one, y_real[:, :-1]], 1)}
+    if topology == "prefix_lm":
+        inputs["prefix"] = torch.cat([x_real, one, torch.zeros_like(y_real[:, :-1])], 1)
+    targets = torch.cat([x, y], 1)
+    weights = torch.cat([torch.zeros(x.shape), y_real.float()], 1)
+    return Task(inputs, targets, weights)

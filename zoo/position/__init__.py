@@ -1,0 +1,48 @@
+"""Where order enters the model."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from zoo.ability import Ability, refuse_unless
+from zoo.common import Common, Part
+from zoo.context import Context, Sequence
+from zoo.registry import Registry
+
+if TYPE_CHECKING:
+    from zoo.mixer import Mixer
+
+
+class Position(Part):
+    """Contract: `Position(common)`; three identities, of which a scheme overrides what it needs. One scheme serves all
+    layers of a stack. Places come from the context, explicit and per row; no scheme counts for itself."""
+
+    needs: ClassVar[frozenset[Ability]] = frozenset()
+    """What a mixer must be able to do for this scheme to reach it."""
+    limit: int | None = None
+    """How many positions can be told apart; None when any number can."""
+
+    def __init__(self, common: Common):
+        super().__init__()
+
+    def check(self, mixer: "Mixer", name: str) -> None:
+        """Raise UserError when this scheme cannot reach the mixer."""
+        refuse_unless(mixer, self.needs, f"position '{name}'")
+
+    def embed(self, x: Float[Tensor, "B T D"], sequence: Sequence) -> Float[Tensor, "B T D"]:
+        """Absolute schemes: mark the embeddings with their place, once, below the first layer."""
+        return x
+
+    def rotate(
+        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], context: Context
+    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G T K"]]:
+        """Rotary schemes: turn queries and keys by the places of `context.queries`, in every layer."""
+        return q, k
+
+    def bias(self, context: Context) -> Float[Tensor, "R H T S"] | None:
+        """Relative schemes: what is added to each head's scores, by the places of queries and keys."""
+        return None
+
+
+positions: Registry[Position] = Registry("position", Position, __name__)

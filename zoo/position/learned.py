@@ -1,0 +1,26 @@
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from zoo.common import Common
+from zoo.context import Sequence
+from zoo.position import Position, positions
+from zoo.roles import Role, set_role
+
+
+@positions.register("learned")
+class Learned(Position):
+    """x[t] + P[t]; P is a trained table with one row per place, `max_context` rows.
+
+    paper: Gehring et al. 2017, arXiv:1705.03122; GPT-2, BERT
+    differs: nothing; a place beyond the table is refused, it has never been trained.
+    """
+
+    def __init__(self, common: Common):
+        super().__init__(common)
+        self.limit = common.max_context
+        self.weight = nn.Parameter(torch.empty(common.max_context, common.d_model))
+        set_role(self, "weight", Role.POSITION)
+
+    def embed(self, x: Float[Tensor, "B T D"], sequence: Sequence) -> Float[Tensor, "B T D"]:
+        return x + nn.functional.embedding(sequence.positions, self.weight).to(x.dtype)

@@ -1,0 +1,122 @@
+"""The signature is the schema: plain YAML values in, values typed by the keyword-only half of a constructor out."""
+
+import inspect
+import types
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from zoo.errors import UserError
+from zoo.option import Choice, Option, Pattern
+from zoo.registry import FAMILIES, did_you_mean
+
+
+def fields(cls: type) -> dict[str, inspect.Parameter]:
+    """What YAML may set: the keyword-only parameters of the constructor."""
+    parameters = inspect.signature(cls).parameters.values()
+    return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def parse_choice(family: str, node: Any, where: str) -> Choice:
+    """A config node to an Option, or to a Pattern when it has `layers`."""
+    if isinstance(node, Mapping) and node.get("name") == "pattern":
+        return _parse_pattern(family, node, where)
+    return parse_option(family, node, where)
+
+
+def parse_option(family: str, node: Any, where: str) -> Option:
+    """A config node `{name: ..., key: value, ...}` to an Option of the family; unknown, missing and mistyped keys
+    are refused with the place of the error."""
+    if not isinstance(node, Mapping) or not isinstance(node.get("name"), str):
+        choices = ", ".join(FAMILIES[family].names())
+        raise UserError(f"{where} must name a {family}, as in {where}.name={choices.split(', ')[0]}; got {node!r}")
+    cls = FAMILIES[family].get(node["name"])
+    values = {key: value for key, value in node.items() if key != "name"}
+    return Option(node["name"], types.MappingProxyType(typed(cls, values, where, f"{family} '{node['name']}'")))
+
+
+def typed(cls: type, values: Mapping[str, Any], where: str, what: str) -> dict[str, Any]:
+    """`values` checked against the keyword-only parameters of `cls`, and converted to their types."""
+    known = fields(cls)
+    for key in values:
+        if key not in known:
+            accepts = ", ".join(known) or "none"
+            raise UserError(f"{where}.{key}: {what} has no '{key}'{did_you_mean(key, known)}; its keys: {accepts}")
+    missing = [key for key, p in known.items() if p.default is inspect.Parameter.empty and key not in values]
+    if missing:
+        raise UserError(f"{where}: {what} needs {', '.join(missing)}")
+    hints = get_type_hints(cls if _is_dataclass(cls) else cls.__init__, include_extras=True)  # type: ignore[misc]
+    return {key: convert(value, hints[key], f"{where}.{key}") for key, value in values.items()}
+
+
+def convert(value: Any, annotation: Any, where: str) -> Any:
+    """The value as the annotated type. A text is never read as a number, nor a number as a truth value."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        return _convert_union(value, arguments, where)
+    if origin is Annotated:
+        return parse_option(arguments[1], value, where)
+    if origin is Literal:
+        if value not in arguments or isinstance(value, bool) != isinstance(arguments[0], bool):
+            hint = did_you_mean(str(value), map(str, arguments))
+            raise UserError(f"{where}={value!r}{hint}; choose from {', '.join(map(str, arguments))}")
+        return value
+    if origin is tuple:
+        return _convert_tuple(value, arguments, where)
+    if annotation is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if annotation in (int, float, bool, str) and type(value) is annotation:
+        return value
+    raise UserError(f"{where} must be {_words(annotation)}, got {value!r} ({type(value).__name__})")
+
+
+def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
+    if value is None and type(None) in arguments:
+        return None
+    others = [one for one in arguments if one is not type(None)]
+    for one in others[:-1]:
+        try:
+            return convert(value, one, where)
+        except UserError:
+            continue
+    return convert(value, others[-1], where)
+
+
+def _convert_tuple(value: Any, arguments: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise UserError(f"{where} must be a list, as in {where}=[a,b]; got {value!r}")
+    if arguments[-1] is Ellipsis:
+        arguments = (arguments[0],) * len(value)
+    if len(value) != len(arguments):
+        raise UserError(f"{where} must have {len(arguments)} entries, got {len(value)}: {list(value)!r}")
+    return tuple(
+        convert(one, kind, f"{where}[{i}]") for i, (one, kind) in enumerate(zip(value, arguments, strict=True))
+    )
+
+
+def _parse_pattern(family: str, node: Mapping[str, Any], where: str) -> Pattern:
+    layers = _convert_tuple(node.get("layers"), (str, ...), f"{where}.layers")
+    options = {
+        key: parse_option(family, value, f"{where}.{key}")
+        for key, value in node.items()
+        if key not in ("name", "layers")
+    }
+    if not layers:
+        raise UserError(f"{where}.layers is empty; list one of {', '.join(options)} per layer")
+    for layer in layers:
+        if layer not in options:
+            raise UserError(
+                f"{where}.layers names '{layer}'{did_you_mean(layer, options)}; choose from {', '.join(options)}"
+            )
+    idle = [key for key in options if key not in layers]
+    if idle:
+        raise UserError(f"{where}.{idle[0]} is in no layer of {where}.layers={list(layers)}; use it or remove it")
+    return Pattern(layers, types.MappingProxyType(options))
+
+
+def _is_dataclass(cls: type) -> bool:
+    return hasattr(cls, "__dataclass_fields__")
+
+
+def _words(annotation: Any) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    return names.get(annotation, str(annotation))

@@ -1,0 +1,81 @@
+"""One stack of layers: tokens to hidden states."""
+
+from dataclasses import dataclass, replace
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from zoo.block import Block
+from zoo.common import Part
+from zoo.context import Context, Sequence
+from zoo.embedding import Embedding
+from zoo.ffn import Auxiliary
+from zoo.mixer.backend import Attend
+from zoo.position import Position
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What an encoder leaves for a decoder."""
+
+    states: Float[Tensor, "B S D"]
+    sequence: Sequence
+
+
+class Stack(Part):
+    """embed, add the position, run the blocks, close with a norm unless the blocks do.
+
+    `schemes[i]` names the position scheme of layer i in `positions`; usually all layers have one.
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        positions: dict[str, Position],
+        schemes: list[str],
+        blocks: list[Block],
+        closing_norm: nn.Module,
+    ):
+        super().__init__()
+        self.embedding = embedding
+        self.positions = nn.ModuleDict(positions)
+        self.schemes = schemes
+        self.blocks = nn.ModuleList(blocks)
+        self.closing_norm = closing_norm
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "B T"],
+        sequence: Sequence,
+        *,
+        causal: bool,
+        attend: Attend,
+        memory: Memory | None = None,
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        x = self.embedding(tokens)
+        for position in self.positions.values():
+            x = position.embed(x, sequence)
+        x = self.embedding.close(x)
+        total: Auxiliary = {}
+        contexts = self._contexts(sequence, causal, attend, memory)
+        for block, scheme in zip(self.blocks, self.schemes, strict=True):
+            x, auxiliary = block(x, contexts[scheme])
+            for name, loss in auxiliary.items():
+                total[name] = total[name] + loss if name in total else loss
+        return self.closing_norm(x), total
+
+    def _contexts(self, sequence: Sequence, causal: bool, attend: Attend, memory: Memory | None) -> dict[str, Context]:
+        """A context for each position scheme; they share their memo, so a mask is built once."""
+        first = next(iter(self.positions.values()))
+        context = Context(sequence, sequence, causal, first, attend)
+        if memory is not None:
+            cross = Context(sequence, memory.sequence, False, first, attend, memory=memory.states)
+            context = replace(context, cross=cross)
+        return {scheme: replace(context, position=position) for scheme, position in self.positions.items()}
+
+    def flops(self, queries: int, keys: int) -> int:
+        return sum(block.flops(queries, keys) for block in self.blocks)
+
+    def cross_flops(self, queries: int, memory: int) -> int:
+        """What reading a memory of that length adds."""
+        return sum(block.cross_flops(queries, memory) for block in self.blocks)

@@ -1,0 +1,67 @@
+"""Which stacks exist and who sees whom."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from zoo.ability import Ability
+from zoo.common import Common, Part
+from zoo.context import Sequence
+from zoo.embedding import Embedding
+from zoo.ffn import Auxiliary
+from zoo.mixer.backend import Attend
+from zoo.registry import Registry
+from zoo.stack import Stack
+
+
+class MakeStack(Protocol):
+    """How a topology gets a stack: of that depth (null is `n_layers`), with or without cross-mixers."""
+
+    def __call__(self, n_layers: int | None, *, cross: bool = False) -> Stack: ...
+
+
+@dataclass(frozen=True)
+class Text:
+    """Tokens of one stack and what is known of their places."""
+
+    tokens: Int[Tensor, "B T"]
+    sequence: Sequence
+
+
+class Topology(Part):
+    """Contract: `Topology(common, stack)`; forward gives the hidden states of the target's positions."""
+
+    needs: ClassVar[frozenset[Ability]]
+    """What every mixer in it must be able to do."""
+    reads_source: ClassVar[bool] = False
+    """Whether a source text is read by a stack of its own."""
+    takes_prefix: ClassVar[bool] = False
+    """Whether a prefix may be seen as a whole."""
+
+    def __init__(self, common: Common, stack: MakeStack):
+        super().__init__()
+
+    @abstractmethod
+    def forward(
+        self, target: Text, source: Text | None, attend: Attend
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
+
+    @property
+    @abstractmethod
+    def out(self) -> Embedding:
+        """The embedding whose tokens the head predicts."""
+
+    @property
+    def source(self) -> Embedding | None:
+        """The embedding of the source, where it has one of its own."""
+        return None
+
+    @abstractmethod
+    def flops(self, queries: int, keys: int) -> int:
+        """For a target of `queries` positions and, where a source is read, a source of `keys` positions."""
+
+
+topologies: Registry[Topology] = Registry("topology", Topology, __name__)

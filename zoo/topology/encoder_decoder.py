@@ -1,0 +1,62 @@
+from jaxtyping import Float
+from torch import Tensor
+
+from zoo.ability import Ability
+from zoo.common import Common
+from zoo.embedding import Embedding
+from zoo.errors import UserError
+from zoo.ffn import Auxiliary
+from zoo.mixer.backend import Attend
+from zoo.stack import Memory
+from zoo.topology import MakeStack, Text, Topology, topologies
+
+
+@topologies.register("encoder_decoder")
+class EncoderDecoder(Topology):
+    """An encoder reads the source from both sides; a causal decoder reads the target so far and, through a cross-mixer
+    in every layer, what the encoder made of the source.
+
+    n_encoder_layers, n_decoder_layers: null is the model's n_layers
+
+    paper: Vaswani et al. 2017, arXiv:1706.03762, section 3.1
+    differs: each stack has its own token table unless `embedding.tie` is all.
+    """
+
+    needs = frozenset({Ability.CAUSAL, Ability.BIDIRECTIONAL})
+    reads_source = True
+
+    def __init__(
+        self,
+        common: Common,
+        stack: MakeStack,
+        *,
+        n_encoder_layers: int | None = None,
+        n_decoder_layers: int | None = None,
+    ):
+        super().__init__(common, stack)
+        self.encoder = stack(n_encoder_layers)
+        self.decoder = stack(n_decoder_layers, cross=True)
+
+    @property
+    def out(self) -> Embedding:
+        return self.decoder.embedding
+
+    @property
+    def source(self) -> Embedding:
+        return self.encoder.embedding
+
+    def forward(self, target: Text, source: Text | None, attend: Attend) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        if source is None:
+            raise UserError("an encoder_decoder reads a source: call model(target, source=...)")
+        states, auxiliary = self.encoder(source.tokens, source.sequence, causal=False, attend=attend)
+        memory = Memory(states, source.sequence)
+        hidden, more = self.decoder(target.tokens, target.sequence, causal=True, attend=attend, memory=memory)
+        names = auxiliary.keys() | more.keys()
+        return hidden, {name: sum(part[name] for part in (auxiliary, more) if name in part) for name in sorted(names)}
+
+    def flops(self, queries: int, keys: int) -> int:
+        return (
+            self.encoder.flops(keys, keys)
+            + self.decoder.flops(queries, queries)
+            + self.decoder.cross_flops(queries, keys)
+        )
