@@ -7,6 +7,7 @@ python train.py resume=runs/<run>                        go on where a run stopp
 """
 
 import hydra
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import run, user_errors
@@ -18,7 +19,8 @@ def main(config: DictConfig) -> None:
     with user_errors():
         from zoo.training.job import train  # torch is imported here, so that --help answers at once
 
-        train(config)
+        hydra_config = HydraConfig.get()
+        train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from zoo.mixer import Mixer, mixers
 from zoo.model import Model
 from zoo.norm import Norm, norms
 from zoo.option import Choice, Option
-from zoo.position import positions
+from zoo.position import Position, positions
 from zoo.stack import Stack
 from zoo.topology import MakeStack, Topology, topologies
 
@@ -23,15 +23,21 @@ from zoo.topology import MakeStack, Topology, topologies
 def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
     """The model of that config, on the CPU in float32, initialised from the seed. Raises UserError when parts do not
     fit, with the reason."""
+    model = assemble(config, vocabulary)
+    initialise(model, inits.build(config.init), seed, lambda name: _depth(model, name))
+    return model
+
+
+def assemble(config: ModelConfig, vocabulary: int) -> Model:
+    """The same, its matrices not filled yet: for loading weights into it or, under `torch.device("meta")`, for counting."""
     common = _common(config, 0)
     topology = topologies.build(
         config.topology, common, _StackMaker(config, vocabulary, topologies.get(config.topology.name))
     )
     head = heads.build(config.head, common, vocabulary)
-    limits = [p.limit for m in topology.modules() if isinstance(m, Stack) for p in m.positions.values() if p.limit]
+    limits = [part.limit for part in topology.modules() if isinstance(part, Position) and part.limit is not None]
     model = Model(topology, head, vocabulary, min(limits, default=None))
     _tie(model)
-    initialise(model, inits.build(config.init), seed, lambda name: _depth(model, name))
     return model
 
 

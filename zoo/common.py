@@ -38,6 +38,10 @@ class Part(nn.Module):
         does products of its own; the whole T·S square counts, masked or not."""
         return sum(flops_of(child, queries, keys) for child in self.children())
 
+    def idle_parameters(self) -> int:
+        """Parameters that one token does not use: those of the experts it is not routed to."""
+        return sum(idle_parameters_of(child) for child in self.children())
+
 
 def flops_of(module: nn.Module, queries: int, keys: int) -> int:
     """`Part.flops` of any module: a part says it itself, a linear layer is its product, a container is its content."""
@@ -46,3 +50,10 @@ def flops_of(module: nn.Module, queries: int, keys: int) -> int:
     if isinstance(module, nn.Linear):
         return 2 * queries * module.in_features * module.out_features
     return sum(flops_of(child, queries, keys) for child in module.children())
+
+
+def idle_parameters_of(module: nn.Module) -> int:
+    """`Part.idle_parameters` of any module."""
+    if isinstance(module, Part):
+        return module.idle_parameters()
+    return sum(idle_parameters_of(child) for child in module.children())

@@ -12,24 +12,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from zoo.errors import UserError
+from zoo.families import AXES, FAMILY_PACKAGES, PER_LAYER
 from zoo.option import Choice, Option
 from zoo.registry import FAMILIES, did_you_mean
 from zoo.schema import convert, parse_choice, parse_option, typed
-
-AXES = ("topology", "embedding", "position", "block", "norm", "mixer", "ffn", "head", "init")
-"""The axes of a model; each is a folder of conf/model/ and of zoo/."""
-
-PER_LAYER = ("position", "block", "norm", "mixer", "ffn")
-"""Axes that may follow a pattern over the layers."""
-
-FAMILY_PACKAGES = {axis: f"zoo.{axis}" for axis in AXES} | {
-    "objective": "zoo.objective",
-    "data": "zoo.data.source",
-    "tokenizer": "zoo.data.tokenizer",
-    "optimizer": "zoo.training.optimizer",
-    "schedule": "zoo.training.schedule",
-}
-"""Where each family lives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,15 +89,19 @@ def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
     for module in node.pop("plugins", None) or ():
         load_plugin(module)
     _load_families()
-    known = [*Experiment.__dataclass_fields__]
-    _refuse_unknown(node, known, "")
-    budget = Budget(**typed(Budget, _mapping(node, "budget"), "budget", "the budget"))
+    _refuse_unknown(node, [*Experiment.__dataclass_fields__], "")
     experiment = Experiment(
         model=parse_model(_mapping(node, "model")),
-        **{family: parse_option(family, node.get(family), family) for family in known[1:6]},
-        budget=budget,
+        objective=parse_option("objective", node.get("objective"), "objective"),
+        data=parse_option("data", node.get("data"), "data"),
+        tokenizer=parse_option("tokenizer", node.get("tokenizer"), "tokenizer"),
+        optimizer=parse_option("optimizer", node.get("optimizer"), "optimizer"),
+        schedule=parse_option("schedule", node.get("schedule"), "schedule"),
+        budget=Budget(**typed(Budget, _mapping(node, "budget"), "budget", "the budget")),
         runtime=Runtime(**typed(Runtime, _mapping(node, "runtime"), "runtime", "the runtime")),
-        **{key: convert(node.get(key), kind, key) for key, kind in (("seed", int), ("out", str), ("cache", str))},
+        seed=convert(node.get("seed"), int, "seed"),
+        out=convert(node.get("out"), str, "out"),
+        cache=convert(node.get("cache"), str, "cache"),
     )
     _check(experiment)
     return experiment

@@ -92,3 +92,7 @@ class Model(nn.Module):
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""
         read = target if source is None else source
         return self.topology.flops(target, read) + flops_of(self.head, target, target)
+
+    def state_elements(self, target: int, source: int | None = None) -> int:
+        """Numbers that one row keeps between calls when generating, after `target` positions."""
+        return self.topology.state_elements(target, target if source is None else source)

@@ -1,6 +1,7 @@
 """One stack of layers: tokens to hidden states."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -38,9 +39,9 @@ class Stack(Part):
     ):
         super().__init__()
         self.embedding = embedding
-        self.positions = nn.ModuleDict(positions)
+        self.positions = cast(dict[str, Position], nn.ModuleDict(positions))  # typed by content
         self.schemes = schemes
-        self.blocks = nn.ModuleList(blocks)
+        self.blocks = cast(list[Block], nn.ModuleList(blocks))
         self.closing_norm = closing_norm
 
     def forward(
@@ -79,3 +80,7 @@ class Stack(Part):
     def cross_flops(self, queries: int, memory: int) -> int:
         """What reading a memory of that length adds."""
         return sum(block.cross_flops(queries, memory) for block in self.blocks)
+
+    def state_elements(self, length: int, memory: int) -> int:
+        """Numbers kept per row after `length` positions, with a memory of that many positions."""
+        return sum(block.state_elements(length, memory) for block in self.blocks)

@@ -1,4 +1,4 @@
-from typing import Annotated
+from typing import Annotated, cast
 
 import torch
 from jaxtyping import Float, Int
@@ -50,7 +50,7 @@ class MixtureOfExperts(FFN):
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z
         self.router = Linear(common.d_model, experts, bias=False, role=Role.ROUTER)
-        self.experts = nn.ModuleList(ffns.build(expert, common) for _ in range(experts))
+        self.experts = cast(list[FFN], nn.ModuleList(ffns.build(expert, common) for _ in range(experts)))
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
         real = context.queries.real
@@ -92,3 +92,7 @@ class MixtureOfExperts(FFN):
     def flops(self, queries: int, keys: int) -> int:
         """The router and k experts: what a token really passes."""
         return flops_of(self.router, queries, keys) + self.k * flops_of(self.experts[0], queries, keys)
+
+    def idle_parameters(self) -> int:
+        """All experts but k."""
+        return sum(p.numel() for expert in self.experts[self.k :] for p in expert.parameters())

@@ -21,7 +21,8 @@ class Masked(Objective):
         super().__init__(label_smoothing)
         if not 0 < rate <= 1 or mask < 0 or random < 0 or mask + random > 1:
             raise UserError(
-                f"objective.rate={rate} must be above 0 and at most 1; mask={mask} and random={random} shares that add up to at most 1"
+                f"objective.rate={rate} must be above 0 and at most 1, and mask={mask} and random={random} be shares that"
+                " add up to at most 1"
             )
         self.rate, self.mask, self.random = rate, mask, random
 
@@ -34,9 +35,11 @@ class Masked(Objective):
         tokens, real = batch.tokens, batch.real
         text = tokens < special.start  # the marks come after the text ids
         candidates = text if real is None else text & real
-        chosen = candidates & (torch.rand(tokens.shape, generator=generator) < self.rate)
-        fate = torch.rand(tokens.shape, generator=generator)
-        strangers = torch.randint(special.start, tokens.shape, generator=generator)
+        # One draw for all three questions: a row gets the same numbers however rows fall into batches.
+        draws = torch.rand((*tokens.shape, 3), generator=generator)
+        chosen = candidates & (draws[..., 0] < self.rate)
+        fate = draws[..., 1]
+        strangers = (draws[..., 2] * special.start).long()
         corrupt = tokens.masked_fill(chosen & (fate < self.mask), special.mask)
         swap = chosen & (fate >= self.mask) & (fate < self.mask + self.random)
         inputs = {"tokens": torch.where(swap, strangers, corrupt)}

@@ -6,7 +6,6 @@ from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.objective import Objective, Task, objectives
 
-
 Cut = tuple[Tensor, Tensor, Tensor, Tensor]
 """x, which of it is real, y, which of it is real"""
 
@@ -16,7 +15,7 @@ class Seq2Seq(Objective):
     """−Σ_t log p(y_t | y_<t, x): a target y is predicted from a source x, given the true target so far.
 
     An encoder–decoder reads x in the encoder and `<start> y` in the decoder; a decoder-only or prefix-LM model reads
-    `x <start> y` in one row, the prefix being `x <start>`. The scored tokens are the same: y, and the end mark of a pair.
+    `x <start> y` in one row, the prefix being `x <start>`. The scored tokens are the same: y, and a pair's end mark.
     source: share of a text window that becomes x, when the data is text and not pairs
 
     paper: Sutskever et al. 2014, arXiv:1409.3215; Raffel et al. 2019, arXiv:1910.10683, section 3.2 (topologies)

@@ -63,5 +63,10 @@ class Topology(Part):
     def flops(self, queries: int, keys: int) -> int:
         """For a target of `queries` positions and, where a source is read, a source of `keys` positions."""
 
+    @abstractmethod
+    def state_elements(self, target: int, source: int) -> int:
+        """Numbers kept per row to go on after `target` positions, with a source of `source` positions; 0 where nothing
+        can be generated step by step."""
+
 
 topologies: Registry[Topology] = Registry("topology", Topology, __name__)

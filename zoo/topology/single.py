@@ -30,3 +30,6 @@ class SingleStack(Topology):
 
     def flops(self, queries: int, keys: int) -> int:
         return self.stack.flops(queries, queries)
+
+    def state_elements(self, target: int, source: int) -> int:
+        return self.stack.state_elements(target, 0) if self.causal else 0

@@ -1,0 +1,32 @@
+# make demo   set up, train a small model on real text, say where the result is
+# make test   set up, run everything that CI runs
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check format setup clean
+
+# Installed once per change of the dependencies; after that nothing needs a network.
+.venv/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+setup: .venv/.installed
+
+demo: setup
+	$(BIN)/python train.py budget.steps=200
+
+test: check
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache

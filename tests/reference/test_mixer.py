@@ -1,0 +1,127 @@
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.reference.compare import (
+    assert_equal,
+    assert_equal_gradients,
+    assert_equal_parameter_gradients,
+    copy_all,
+    gradient,
+    noise,
+    randomise,
+)
+from tests.reference.weights import MULTIHEAD_ATTENTION
+from zoo.common import Common
+from zoo.context import Context, Sequence
+from zoo.mixer import Mixer, mixers
+from zoo.mixer.backend import BACKENDS
+from zoo.norm import norms
+from zoo.option import Option
+from zoo.position import positions
+
+B, T, S, D, H = 3, 6, 5, 16, 4
+LENGTHS = (6, 4, 1)
+COMMON = Common(
+    d_model=D,
+    n_heads=H,
+    n_layers=1,
+    max_context=T,
+    dropout=0.0,
+    bias=True,
+    norm=lambda width: norms.build(Option("layernorm"), width),
+)
+NO_POSITION = positions.build(Option("none"), COMMON)
+
+backends = pytest.mark.parametrize("backend", sorted(BACKENDS))
+biases = pytest.mark.parametrize("bias", [True, False])
+
+
+def real_positions(side: str | None, length: int) -> Tensor | None:
+    """Rows of LENGTHS real positions, padded on that side; `holes` pads between them."""
+    if side is None:
+        return None
+    real = torch.arange(length) < torch.tensor(LENGTHS)[:, None]
+    if side == "holes":
+        return real[:, torch.randperm(length, generator=torch.Generator().manual_seed(0))]
+    return real if side == "right" else real.flip(1)
+
+
+def hidden_pairs(causal: bool, window: int | None) -> Tensor:
+    """Which key j is hidden from query i, by the definition, one pair after the other."""
+    pairs = [[(causal and j > i) or (window is not None and abs(i - j) >= window) for j in range(T)] for i in range(T)]
+    return torch.tensor(pairs)
+
+
+def mixer_and_reference(bias: bool, **values: int | bool) -> tuple[Mixer, nn.MultiheadAttention]:
+    reference = nn.MultiheadAttention(D, H, bias=bias, batch_first=True)
+    randomise(reference)
+    mixer = mixers.build(Option("attention", {"bias": bias, **values}), COMMON)
+    copy_all(mixer, dict(reference.named_parameters()), MULTIHEAD_ATTENTION)
+    return mixer, reference
+
+
+def assert_equal_on(
+    real: Tensor | None, outputs: Tensor, wanted: Tensor, inputs: tuple[Tensor, ...], theirs: tuple[Tensor, ...]
+) -> None:
+    """Equal where the position is real, and so are the gradients of the inputs of a loss of real positions."""
+    rows = torch.ones(B, T, dtype=torch.bool) if real is None else real
+    assert_equal(outputs[rows], wanted[rows])
+    probe = noise(B, T, D, seed=2)
+    for y in (outputs, wanted):
+        (y * probe)[rows].sum().backward()
+    for x, y in zip(inputs, theirs, strict=True):
+        assert_equal_gradients({"the input": gradient(x)}, {"the input": gradient(y)})
+
+
+@backends
+@biases
+@pytest.mark.parametrize("padding", [None, "right", "left"])
+@pytest.mark.parametrize("window", [None, 1, 3])
+@pytest.mark.parametrize("causal", [False, True])
+def test_self_attention_equals_torch(
+    causal: bool, window: int | None, padding: str | None, bias: bool, backend: str
+) -> None:
+    mixer, reference = mixer_and_reference(bias, **({} if window is None else {"window": window}))
+    x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
+    real = real_positions(padding, T)
+    sequence = Sequence.of(torch.zeros(B, T, dtype=torch.long), real)
+    outputs = mixer(x, Context(sequence, sequence, causal, NO_POSITION, BACKENDS[backend]))
+    wanted, _ = reference(
+        y,
+        y,
+        y,
+        key_padding_mask=None if real is None else ~real,
+        attn_mask=hidden_pairs(causal, window),
+        need_weights=False,
+    )
+    assert_equal_on(real, outputs, wanted, (x,), (y,))
+    assert_equal_parameter_gradients(mixer, reference, MULTIHEAD_ATTENTION)
+
+
+@backends
+@biases
+@pytest.mark.parametrize("padding", [None, "right", "left", "holes"])
+@pytest.mark.parametrize("window", [None, 2])
+def test_cross_attention_equals_torch_and_no_window_limits_it(
+    window: int | None, padding: str | None, bias: bool, backend: str
+) -> None:
+    mixer, reference = mixer_and_reference(bias, **({} if window is None else {"window": window}))
+    x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
+    memory, read = (noise(B, S, D, seed=3).requires_grad_() for _ in range(2))
+    real = real_positions(padding, S)
+    queries, keys = (Sequence.of(torch.zeros(B, n, dtype=torch.long), r) for n, r in ((T, None), (S, real)))
+    outputs = mixer(x, Context(queries, keys, False, NO_POSITION, BACKENDS[backend], memory=memory))
+    wanted, _ = reference(y, read, read, key_padding_mask=None if real is None else ~real, need_weights=False)
+    assert_equal_on(None, outputs, wanted, (x, memory), (y, read))
+    assert_equal_parameter_gradients(mixer, reference, MULTIHEAD_ATTENTION)
+
+
+@backends
+@pytest.mark.parametrize("groups", [1, 2])
+def test_grouped_attention_equals_torch_with_each_key_value_head_repeated(groups: int, backend: str) -> None:
+    mixer = mixers.build(Option("attention", {"n_kv_heads": groups}), COMMON)
+    randomise(mixer)
+    weights, biases = (
+        [repeated(getattr(mixer, name), kind, groups) for name in "qkv"] for kind in ("weight", "bias")
+    )

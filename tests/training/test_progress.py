@@ -1,0 +1,71 @@
+import io
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from zoo.training.interrupt import Interrupt, how_to_resume
+from zoo.training.loop import Step
+from zoo.training.progress import Display
+
+
+def record(step):
+    values = {"auxiliary": {}, "scored": 100, "lr": 1e-3, "grad_norm": 1.0, "seconds": 0.01}
+    return Step(step=step, loss=1 / step, tokens=100 * step, **values)
+
+
+def shown(terminal, steps=25, every=10):
+    console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None, legacy_windows=False)
+    with Display(steps=steps, every=every, console=console) as display:
+        for step in range(1, steps + 1):
+            display.update(record(step))
+    return console.file.getvalue()
+
+
+def test_without_a_terminal_there_is_a_plain_line_now_and_then_and_at_the_end():
+    lines = shown(False).splitlines()
+    assert [line.split()[1] for line in lines] == ["10/25", "20/25", "25/25"]
+    assert "loss 0.0400" in lines[-1]
+    assert all("tokens/s" in line and line.isprintable() for line in lines)
+
+
+def test_on_a_terminal_there_is_a_bar_with_the_loss():
+    text = shown(True)
+    assert "loss 0.0400" in text
+    assert "25/25" in text
+    assert "step 10/25" not in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_asks_and_the_second_acts(number):
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        with Interrupt() as interrupt:
+            assert not interrupt.asked
+            os.kill(os.getpid(), number)
+            assert interrupt.asked
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), number)
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)
+
+
+def test_in_another_thread_signals_stay_as_they_are():
+    handler, seen = signal.getsignal(signal.SIGINT), []
+
+    def work():
+        with Interrupt() as interrupt:
+            seen.append((signal.getsignal(signal.SIGINT), interrupt.asked))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [(handler, False)]
+
+
+def test_an_interruption_says_what_to_type():
+    assert "python train.py resume=runs/llama-0a1b2c3d" in how_to_resume(Path("runs/llama-0a1b2c3d"))

@@ -1,0 +1,112 @@
+import json
+import multiprocessing
+import os
+import re
+
+import pytest
+import yaml
+
+from zoo.errors import UserError
+from zoo.training.run import RunFolder, read_metrics, read_status, run_name
+
+SCIENCE = {"model": {"d_model": 64, "norm": {"name": "rmsnorm"}}, "seed": 1}
+
+
+def test_a_name_is_a_safe_slug_and_a_hash_of_the_science():
+    name = run_name(["llama", "model/norm=rms,norm", "a b%c|d'$", "x" * 80], SCIENCE)
+    assert re.fullmatch(r"[a-z0-9.-]{1,48}-[0-9a-f]{8}", name)
+    assert name.startswith("llama-model-norm-rms-norm-a-b-c-d-x")
+    assert re.fullmatch(r"run-[0-9a-f]{8}", run_name(["..", "/"], SCIENCE))
+
+
+def test_the_hash_depends_on_every_value_and_on_no_order():
+    reordered = {"seed": 1, "model": {"norm": {"name": "rmsnorm"}, "d_model": 64}}
+    changed = {"seed": 1, "model": {"norm": {"name": "rmsnorm"}, "d_model": 65}}
+    assert run_name(["a"], reordered) == run_name(["a"], SCIENCE)
+    assert run_name(["a"], changed) != run_name(["a"], SCIENCE)
+
+
+def test_a_run_leaves_plain_files_that_other_programs_read(tmp_path):
+    with RunFolder(tmp_path / "deep" / "run") as run:
+        run.start({"optimizer": {"lr": 1e-5, "betas": [0.9, 0.99]}, "name": "né"}, {"commit": "abc"})
+        run.log(step=1, split="train", loss=2.5)
+        run.finish("done", step=1)
+    assert yaml.safe_load((run.path / "config.yaml").read_text()) == {
+        "optimizer": {"lr": 1e-5, "betas": [0.9, 0.99]},
+        "name": "né",
+    }
+    assert json.loads((run.path / "record.json").read_text()) == {"commit": "abc"}
+    assert read_metrics(run.path) == [{"step": 1, "split": "train", "loss": 2.5}]
+    assert read_status(run.path)["state"] == "done"
+    assert sorted(os.listdir(run.path)) == [".lock", "config.yaml", "metrics.jsonl", "record.json", "status.json"]
+
+
+def test_a_number_that_is_not_finite_is_null_in_json(tmp_path):
+    with RunFolder(tmp_path) as run:
+        run.start({}, {"worst": float("inf")})
+        run.log(step=1, split="train", loss=float("nan"), parts={"a": [float("-inf"), 1.0]})
+        run.finish("diverged", loss=float("nan"))
+    for name in ("record.json", "metrics.jsonl", "status.json"):
+        json.loads((tmp_path / name).read_text(), parse_constant=pytest.fail)
+    assert read_metrics(tmp_path) == [{"step": 1, "split": "train", "loss": None, "parts": {"a": [None, 1.0]}}]
+
+
+def test_resuming_drops_what_lies_beyond_the_checkpoint_and_a_torn_last_line(tmp_path):
+    with RunFolder(tmp_path) as run:
+        run.start({}, {})
+        for step in range(1, 6):
+            run.log(step=step, split="train", loss=1 / step)
+    with open(tmp_path / "metrics.jsonl", "a") as file:
+        file.write('{"step": 6, "spl')
+    assert [line["step"] for line in read_metrics(tmp_path)] == [1, 2, 3, 4, 5]
+    with RunFolder(tmp_path) as run:
+        run.start({}, {}, step=3)
+        run.log(step=4, split="train", loss=0.5)
+    assert [line["step"] for line in read_metrics(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_a_torn_line_that_looks_whole_is_not_believed(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"step": 2}')  # no newline: the write was cut
+    assert read_metrics(tmp_path) == [{"step": 1}]
+
+
+def write_in(path, ready, leave):
+    with RunFolder(path) as run:
+        run.start({}, {})
+        ready.set()
+        leave.wait(60)
+
+
+def test_a_second_live_writer_is_refused_with_the_pid_and_a_killed_one_is_not_in_the_way(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    ready, leave = context.Event(), context.Event()
+    first = context.Process(target=write_in, args=(tmp_path, ready, leave))
+    first.start()
+    try:
+        assert ready.wait(60)
+        with pytest.raises(UserError, match=rf"process {first.pid} "), RunFolder(tmp_path):
+            pass
+    finally:
+        first.kill()
+        first.join()
+    with RunFolder(tmp_path) as run:
+        run.start({}, {})
+    assert read_status(tmp_path)["pid"] == os.getpid()
+
+
+def test_two_writers_of_one_process_are_refused_too(tmp_path):
+    with RunFolder(tmp_path), pytest.raises(UserError, match="being written"), RunFolder(tmp_path):
+        pass
+    with RunFolder(tmp_path):
+        pass
+
+
+def test_an_unknown_state_is_refused(tmp_path):
+    with RunFolder(tmp_path) as run, pytest.raises(Exception, match="finished"):
+        run.finish("finished")
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=re.escape(f"cannot write into {tmp_path / 'file' / 'run'}")):
+        RunFolder(tmp_path / "file" / "run").__enter__()

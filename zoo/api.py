@@ -1,0 +1,61 @@
+"""What `import zoo` offers: the same models as the command line, from Python."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zoo.build import assemble, build_model
+from zoo.compose import compose
+from zoo.config import load_plugin, parse_model, plain
+from zoo.data.special import Special
+from zoo.data.tokenizer import Tokenizer, load_tokenizer
+from zoo.errors import UserError
+from zoo.model import Model
+from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
+
+BYTES = Special.after(256).mask + 1
+"""The vocabulary of the bytes tokenizer: 256 bytes and three marks."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run folder or a checkpoint holds."""
+
+    model: Model
+    tokenizer: Tokenizer
+    config: dict[str, Any]
+    """The `model` node of the resolved config."""
+    step: int
+
+
+def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int = 0) -> Model:
+    """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size. Raises UserError
+    for what the command line would refuse."""
+    node = plain(compose([f"model={model}", *overrides]))["model"]
+    return build_model(parse_model(node), vocabulary, seed)
+
+
+def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
+    """The trained model of a run folder (its newest whole checkpoint) or of one checkpoint folder. Only named parts are
+    built and nothing in the files is executed; parts of your own must be named in `plugins`, a file cannot ask for them.
+    """
+    for module in plugins:
+        load_plugin(module)
+    checkpoint = _find(Path(path))
+    architecture = checkpoint.architecture
+    tokenizer = load_tokenizer(checkpoint.tokenizer)
+    model = assemble(parse_model(architecture["model"]), architecture["vocabulary"])
+    checkpoint.load_model(model, averaged=True)
+    return Run(model.eval(), tokenizer, architecture["model"], checkpoint.step)
+
+
+def _find(path: Path) -> Checkpoint:
+    if (path / "model.json").exists():
+        return open_checkpoint(path)
+    if not path.is_dir():
+        raise UserError(f"no folder {path}; give a run folder, or one of its checkpoints")
+    found = latest_checkpoint(path / "checkpoints")
+    if found is None:
+        raise UserError(f"{path} has no checkpoint yet; give a run folder that has checkpoints/step_N")
+    return found

@@ -1,0 +1,1 @@
+"""Corpora, tokenizers and batches: a batch is a pure function of (data, seed, step)."""

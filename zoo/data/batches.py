@@ -1,0 +1,55 @@
+"""Batches: pure functions of (data, seed, index). Nothing is remembered between them, so nothing has to be restored."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from zoo.data.batch import Batch
+from zoo.data.corpus import Corpus
+from zoo.data.permutation import epoch_keys, permute
+from zoo.data.rows import ROWS, Rows
+from zoo.errors import UserError
+
+
+class Loader:
+    """The batches of one split. `length` and `overlap` are the objective's windows of a text; pairs go by `context`,
+    the most positions that the model may see. Raises UserError for a split that is too short."""
+
+    def __init__(self, corpus: Corpus, split: str, length: int, overlap: int, batch_size: int, context: int):
+        if batch_size < 1:
+            raise UserError(f"budget.batch_size={batch_size} must be at least 1")
+        self.batch_size = batch_size
+        self.rows: Rows = ROWS[corpus.kind](corpus.split(split), length, overlap, context)
+
+    def train_batch(self, index: int, seed: int) -> Batch:
+        """Training batch number `index`. With accumulation A, micro-batch m of step s is number s·A + m.
+
+        Every epoch takes each row once, in an order of its own; batches run on across the border of epochs."""
+        number = np.arange(index * self.batch_size, (index + 1) * self.batch_size, dtype=np.int64)
+        size = self.rows.training
+        keys = epoch_keys(seed, number // size)
+        return self.rows.train(permute(number % size, size, keys), keys)
+
+    def evaluation(self, batches: int | None = None) -> Iterator[Batch]:
+        """Every row once, in order; or as many as fill that many batches, evenly spread. Which rows they are does not
+        depend on how they fall into batches."""
+        size = self.rows.evaluation
+        count = size if batches is None else min(size, batches * self.batch_size)
+        rows = np.arange(count, dtype=np.int64) * size // max(count, 1)
+        for start in range(0, count, self.batch_size):
+            yield self.rows.evaluate(rows[start : start + self.batch_size])
+
+    @property
+    def batches_per_epoch(self) -> float:
+        """How many training batches take each row once."""
+        return self.rows.training / self.batch_size
+
+    @property
+    def tokens_per_epoch(self) -> int:
+        """How many tokens an epoch of training has, each counted once."""
+        return self.rows.tokens
+
+    def summary(self) -> dict[str, Any]:
+        """Facts for the record of a run: rows, tokens of an epoch, pairs that were dropped."""
+        return {"tokens_per_epoch": self.tokens_per_epoch, **self.rows.summary()}

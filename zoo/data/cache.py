@@ -1,0 +1,127 @@
+"""Built corpora on disk: found by what they were made of, written by one process, never half."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zoo.data.division import Division
+from zoo.data.overlap import overlap
+from zoo.data.scan import Scan
+from zoo.data.source import Source
+from zoo.data.store import Split, read_split, write_split
+from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
+from zoo.errors import UserError
+from zoo.option import Option
+
+FORMAT = 1
+"""Goes up with every change of what is stored, or of how a corpus is split or cut."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A folder that is whole."""
+
+    tokenizer: Tokenizer
+    fingerprint: str
+    summary: dict[str, Any]
+    splits: Mapping[str, Split]
+
+
+def key(content: str, source: Source, tokenizer: Option | Tokenizer) -> str:
+    """The name of the folder for that text, split and tokenizer."""
+    how = tokenizer.fingerprint if isinstance(tokenizer, Tokenizer) else [tokenizer.name, dict(tokenizer.values)]
+    return _digest([FORMAT, content, source.kind, source.split, how])
+
+
+def recall(root: Path, stamp: str | None) -> str | None:
+    """The content hash that was noted for a stamp, if any."""
+    try:
+        return (root / f"{_digest(stamp)}.content").read_text() if stamp else None
+    except OSError:
+        return None
+
+
+def note(root: Path, stamp: str | None, content: str) -> None:
+    """Note the content hash of a stamp; a cache that cannot be written is no error here."""
+    if stamp and recall(root, stamp) != content:
+        file = root / f"{_digest(stamp)}.content"
+        part = file.with_suffix(f".{os.getpid()}")
+        try:
+            part.write_text(content)
+            part.replace(file)
+        except OSError:
+            part.unlink(missing_ok=True)
+
+
+def read(folder: Path) -> Built | None:
+    """What was built there; None when it is missing or damaged."""
+    try:
+        meta = json.loads((folder / "meta.json").read_text())
+        tokenizer = load_tokenizer((folder / "tokenizer.json").read_text())
+        if meta["format"] != FORMAT or meta["summary"]["tokenizer_fingerprint"] != tokenizer.fingerprint:
+            return None
+        splits = {
+            name: read_split(folder, name, facts, tokenizer.vocabulary, meta["several"])
+            for name, facts in meta["summary"]["splits"].items()
+        }
+        return Built(tokenizer, meta["fingerprint"], meta["summary"], splits)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, UserError):
+        return None
+
+
+def build(folder: Path, source: Source, scan: Scan, tokenizer: Option | Tokenizer) -> None:
+    """Write the folder under another name, then rename it. Raises UserError for what is wrong with the text, OSError
+    for what is wrong with the disk; neither leaves anything behind."""
+    part = folder.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        meta = _write(part, source, scan, tokenizer)
+        (part / "meta.json").write_text(json.dumps(meta, indent=1))
+        shutil.rmtree(folder, ignore_errors=True)
+        part.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _write(folder: Path, source: Source, scan: Scan, tokenizer: Option | Tokenizer) -> dict[str, Any]:
+    division = Division(source, scan)
+    trained = tokenizer if isinstance(tokenizer, Tokenizer) else tokenizers.build(tokenizer)
+    if trained.needs_utf8 and scan.not_utf8:
+        raise UserError(
+            f"{scan.not_utf8} is not UTF-8; set data.encoding to what the file is (latin-1, cp1252, utf-16, ...),"
+            " or use tokenizer=bytes, which takes any file"
+        )
+    if trained is not tokenizer:
+        trained.train(division.pieces("train"))
+    (folder / "tokenizer.json").write_text(trained.to_json())
+    end_marks = division.several and source.parts == 1
+    splits = {name: write_split(folder, name, division.documents(name), trained, end_marks) for name in division.names}
+    if sum(facts["bytes"] for facts in splits.values()) != sum(division.sizes):
+        raise UserError("the files of the corpus changed while they were read; start again")
+    identity = [scan.content, source.kind, source.split, trained.fingerprint]
+    return {
+        "format": FORMAT,
+        "several": division.several,
+        "fingerprint": _digest(identity),
+        "summary": {
+            **scan.facts(),
+            "split": list(source.split),
+            "divided": "by document" if division.several else "into contiguous blocks",
+            "tokenizer": trained.name,
+            "vocabulary": trained.vocabulary,
+            "text_ids": trained.text_ids,
+            "tokenizer_fingerprint": trained.fingerprint,
+            "splits": splits,
+            "overlap": overlap(division),
+        },
+    }
+
+
+def _digest(facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]

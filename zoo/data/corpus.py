@@ -1,0 +1,72 @@
+"""A corpus: split, tokenized once, found again by what it was made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from filelock import FileLock
+
+from zoo.data import cache as built
+from zoo.data import files
+from zoo.data.scan import scan
+from zoo.data.source import sources
+from zoo.data.store import Split
+from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
+from zoo.option import Option
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The splits of a text in the tokens of one tokenizer. `kind` is "text" or "pairs"."""
+
+    kind: str
+    tokenizer: Tokenizer
+    fingerprint: str
+    """Hash of the text, its split and the trained tokenizer: equal for equal tokens in equal splits."""
+    summary: dict[str, Any]
+    """Facts for the record of a run, as plain JSON."""
+    splits: Mapping[str, Split]
+
+    def split(self, name: str) -> Split:
+        """That split. Raises UserError when it has no share of the corpus."""
+        if name not in self.splits:
+            raise UserError(f"the corpus has no {name} split; give it a share in data.split={self.summary['split']}")
+        return self.splits[name]
+
+
+def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corpus:
+    """The corpus of a data option, in the tokens of a tokenizer that is trained on its train split, or that is given.
+
+    Built once in `<cache>/<hash>/`, by one process at a time; a damaged folder is built again. Raises UserError for
+    what is wrong with the data, and for a cache that cannot be written."""
+    source = sources.build(data)
+    root = files.resolve(cache)
+    stamp = source.stamp()
+    content, reading = built.recall(root, stamp), None
+    if content is None:
+        reading = scan(source)
+        content = reading.content
+    folder = root / built.key(content, source, tokenizer)
+    found = built.read(folder)
+    if found is None:
+        reading = reading or scan(source)
+        folder = root / built.key(reading.content, source, tokenizer)
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{folder}.lock"):
+                found = built.read(folder)  # another process may have built it meanwhile
+                if found is None:
+                    built.build(folder, source, reading, tokenizer)
+                    found = built.read(folder)
+        except OSError as error:
+            raise UserError(
+                f"cannot write the tokens of the corpus in {root} ({error.strerror or error});"
+                " make room there, or set cache=<another folder>"
+            ) from None
+        if found is None:
+            raise UserError(f"{folder} cannot be read back after it was written; set cache=<another folder>")
+    built.note(root, stamp, reading.content if reading else content)
+    facts = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
+    summary = {**facts, **source.describe(), **found.summary}
+    return Corpus(source.kind, found.tokenizer, found.fingerprint, summary, found.splits)

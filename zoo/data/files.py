@@ -1,0 +1,103 @@
+"""Files that users name: found from the launch folder, read in chunks, transcoded to UTF-8."""
+
+import codecs
+import glob
+import os
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from hydra.utils import to_absolute_path
+
+from zoo.data.document import PIECE, Document
+from zoo.errors import UserError
+
+FRESH = 2.0
+"""Seconds for which the times of a file do not prove that it is unchanged: file systems round them."""
+
+
+def resolve(path: str) -> Path:
+    """The absolute path; a relative one starts from the launch folder, whatever the working folder is now."""
+    return Path(os.path.abspath(to_absolute_path(os.path.expanduser(path))))
+
+
+def find(path: str, key: str) -> list[Path]:
+    """The files of a path, sorted: a file itself; the files anywhere in a folder, without hidden ones; or the matches
+    of a glob. Raises UserError that names the config key when there is none."""
+    root = resolve(path)
+    if path and root.is_file():
+        return [root]
+    if path and root.is_dir():
+        found = [one for one in root.rglob("*") if not any(p.startswith(".") for p in one.relative_to(root).parts)]
+        problem = f"the folder '{path}' has no files in it"
+    else:
+        found = [Path(one) for one in glob.glob(str(root), recursive=True)] if glob.has_magic(path) else []
+        problem = f"there is no '{path}'"
+    files = sorted(one for one in found if one.is_file())
+    if not files:
+        raise UserError(f"{key}: {problem} (looked at {root}); give a text file, a folder of them, or a glob")
+    return files
+
+
+def document(file: Path, encoding: str) -> Document:
+    """The file as one document of UTF-8. Bytes of an `encoding` of utf-8 are handed on as they are."""
+    check_encoding(encoding)
+    return Document(str(file), lambda: _chunks(file, encoding))
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises UserError unless Python knows the text encoding."""
+    try:
+        b"".decode(encoding)
+    except LookupError:
+        raise UserError(
+            f"data.encoding: '{encoding}' is no text encoding; try utf-8, latin-1, cp1252 or utf-16"
+        ) from None
+
+
+def one(path: str, key: str) -> Path:
+    """The one file of that path. Raises UserError that names the config key otherwise."""
+    found = find(path, key)
+    if len(found) > 1:
+        raise UserError(f"{key}: '{path}' is {len(found)} files; give one")
+    return found[0]
+
+
+def stamp(files: list[Path], encoding: str = "utf-8") -> str | None:
+    """A text that changes when a file does: path, size, and the times that an edit moves. None for a file changed in
+    the last seconds: a second edit could leave the same times. Raises UserError for a file that is gone."""
+    try:
+        found = [(str(file), file.stat()) for file in files]
+    except OSError as error:
+        raise UserError(f"cannot read {error.filename}: {error.strerror}") from None
+    if time.time() - max(max(now.st_mtime, now.st_ctime) for _, now in found) < FRESH:
+        return None
+    facts = [(name, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) for name, now in found]
+    return repr((encoding, facts))
+
+
+def _chunks(file: Path, encoding: str) -> Iterator[bytes]:
+    if codecs.lookup(encoding).name == "utf-8":
+        yield from _raw(file)
+        return
+    decoder = codecs.getincrementaldecoder(encoding)()
+    done = 0
+    for chunk in chain(_raw(file), [b""]):
+        pending = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            place = done - pending + error.start
+            raise UserError(f"{file} is not {encoding} at byte {place}; set data.encoding to what it is") from None
+        done += len(chunk)
+        yield text.encode("utf-8")
+
+
+def _raw(file: Path) -> Iterator[bytes]:
+    try:
+        with file.open("rb") as handle:
+            while chunk := handle.read(PIECE):
+                yield chunk
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None

@@ -1,0 +1,40 @@
+"""Where texts come from. A source lists documents; splitting, tokenizing and storing them is the same for all."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from zoo.data.document import Document
+from zoo.data.split import check_shares
+from zoo.registry import Registry
+
+
+class Source(ABC):
+    """Contract: `documents` yields the same documents in the same order each time, without holding them in memory.
+
+    In a source of pairs, documents 2i and 2i + 1 are the source and the target of pair i."""
+
+    kind: ClassVar[str] = "text"
+    """What its batches are: "text" or "pairs"."""
+    parts: ClassVar[int] = 1
+    """How many consecutive documents belong together and stay in one split: 2 for pairs."""
+    line_end_rule: ClassVar[str] = "kept as they are"
+    """What becomes of LF, CRLF and CR, for the data summary."""
+
+    def __init__(self, split: tuple[float, float, float]):
+        self.split = check_shares(split)
+
+    @abstractmethod
+    def documents(self) -> Iterator[Document]:
+        """Every document. Raises UserError for what cannot be read."""
+
+    def stamp(self) -> str | None:
+        """A cheap text that changes whenever the documents may have changed; None when only reading them tells."""
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        """Facts of its own for the data summary, as plain JSON: paths as given and as resolved, rules applied."""
+        return {}
+
+
+sources: Registry[Source] = Registry("data", Source, __name__)

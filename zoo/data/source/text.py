@@ -1,0 +1,39 @@
+"""The user's own text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from zoo.data import files
+from zoo.data.document import Document
+from zoo.data.source import Source, sources
+
+
+@sources.register("text")
+class Text(Source):
+    """A file, a folder or a glob; each file is one document.
+
+    `encoding` is that of the files; text is handed on as UTF-8. Line ends are kept as they are; a leading byte-order
+    mark is dropped. A relative path starts from the launch folder."""
+
+    def __init__(self, *, path: str, encoding: str = "utf-8", split: tuple[float, float, float] = (0.8, 0.1, 0.1)):
+        super().__init__(split)
+        self.path = path
+        self.encoding = encoding
+        self.files = files.find(path, "data.path")
+        files.check_encoding(encoding)
+
+    def documents(self) -> Iterator[Document]:
+        """One for each file, in the order of their paths."""
+        return (files.document(file, self.encoding) for file in self.files)
+
+    def stamp(self) -> str | None:
+        """Path, size and times of every file."""
+        return files.stamp(self.files, self.encoding)
+
+    def describe(self) -> dict[str, Any]:
+        """The path and what was found there."""
+        return {
+            "paths": [{"given": self.path, "resolved": str(files.resolve(self.path))}],
+            "files": len(self.files),
+            "encoding": self.encoding,
+        }

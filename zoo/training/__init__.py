@@ -1,0 +1,4 @@
+"""How a model is trained: parameter groups and optimizers, schedules, the loop, checkpoints and run folders.
+
+Nothing here reads a config: each piece takes plain values, so that it can be called from a notebook or a test.
+"""

@@ -1,0 +1,182 @@
+"""Checkpoints: folders that are whole or absent, checked when they are read, and never unpickled.
+
+checkpoints/step_N/model.safetensors   the weights, tied ones once
+                   ema.safetensors     their average, when the optimizer keeps one
+                   model.json          architecture, ties, parameter count, format, sha256 of the other files
+                   tokenizer.json      how text becomes ids
+                   train_state.pt      what a resumed run needs: plain dicts and tensors
+"""
+
+import hashlib
+import io
+import json
+import logging
+import os
+import pickle
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from zoo.errors import UserError
+from zoo.training.files import flush_folder, refusals, write_flushed
+from zoo.training.weights import load_weights, weights_of
+
+FORMAT = 1
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder whose files are as they were written; made by `open_checkpoint`."""
+
+    path: Path
+    step: int
+    architecture: dict[str, Any]
+    ties: dict[str, str]
+    averaged: bool
+
+    @property
+    def tokenizer(self) -> str:
+        """The text of tokenizer.json."""
+        return (self.path / "tokenizer.json").read_text(encoding="utf-8")
+
+    def load_model(self, model: nn.Module, *, averaged: bool = False) -> None:
+        """Fill the model with the weights, or with their average when there is one and it is asked for."""
+        file = self.path / "model.safetensors"
+        load_weights(model, _tensors(file) | (self.average() if averaged else {}), self.ties, str(file))
+
+    def average(self) -> dict[str, Tensor]:
+        """The averaged weights; {} when there are none."""
+        return _tensors(self.path / "ema.safetensors") if self.averaged else {}
+
+    def train_state(self) -> dict[str, Any]:
+        """What a resumed run needs. Raises UserError, and runs nothing, when the file holds more than plain data."""
+        path = self.path / "train_state.pt"
+        try:
+            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+            raise UserError(f"{path} is refused: it holds more than plain dicts and tensors, or is damaged") from error
+        return state
+
+
+def save_checkpoint(
+    folder: Path,
+    step: int,
+    model: nn.Module,
+    *,
+    architecture: Mapping[str, Any],
+    tokenizer: str,
+    train_state: Mapping[str, Any],
+    average: Mapping[str, Tensor] | None = None,
+    keep: int = 2,
+) -> Path:
+    """Write `folder/step_N` and keep the newest `keep` of the folder. Raises UserError when the disk refuses, and then
+    leaves nothing behind."""
+    tensors, ties = weights_of(model)
+    files = {
+        "model.safetensors": safetensors.torch.save(tensors),
+        "tokenizer.json": tokenizer.encode(),
+        "train_state.pt": _saved(train_state),
+    }
+    if average:
+        averages = {name: one.cpu().contiguous() for name, one in average.items()}
+        files["ema.safetensors"] = safetensors.torch.save(averages)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    about = {"format": FORMAT, "step": step, "architecture": dict(architecture), "parameters": count, "ties": ties}
+    files["model.json"] = (json.dumps({**about, "sha256": digests}, indent=1, allow_nan=False) + "\n").encode()
+    with refusals(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _clear(folder)
+        _write(folder, f"step_{step}", files)
+        for old in _steps(folder)[max(keep, 1) :]:
+            _remove(old)
+    return folder / f"step_{step}"
+
+
+def open_checkpoint(path: Path) -> Checkpoint:
+    """A checkpoint folder, checked. Raises UserError that names the file which is missing, damaged or too new."""
+    try:
+        about = json.loads((path / "model.json").read_text(encoding="utf-8"))
+        digests = dict(about["sha256"])
+        found = about["format"], int(about["step"]), dict(about["architecture"]), dict(about["ties"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path / 'model.json'} is missing or damaged, so {path} is no checkpoint") from error
+    if found[0] != FORMAT:
+        raise UserError(f"{path} has format {found[0]}, this version reads {FORMAT}: use the version that wrote it")
+    for name, digest in digests.items():
+        file = path / Path(name).name
+        if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+            raise UserError(f"{file} is missing or damaged: it is not the file that was saved")
+    return Checkpoint(path, *found[1:], averaged="ema.safetensors" in digests)
+
+
+def latest_checkpoint(folder: Path) -> Checkpoint | None:
+    """The newest checkpoint that is whole; damaged ones are passed over with a warning. None when there is none at
+    all; raises UserError when all are damaged."""
+    problems = []
+    for path in _steps(folder):
+        try:
+            return open_checkpoint(path)
+        except UserError as error:
+            log.warning("%s; falling back to the checkpoint before it", error)
+            problems.append(str(error))
+    if problems:
+        raise UserError("every checkpoint is damaged: " + "; ".join(problems))
+    return None
+
+
+def _steps(folder: Path) -> list[Path]:
+    """The step folders, newest first."""
+    found = [path for path in folder.glob("step_*") if re.fullmatch(r"step_\d+", path.name)]
+    return sorted(found, key=lambda path: -int(path.name.removeprefix("step_")))
+
+
+def _write(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
+    beside = folder / f".{name}.tmp"
+    try:
+        beside.mkdir()
+        for file, data in files.items():
+            write_flushed(beside / file, data)
+        flush_folder(beside)
+        if (folder / name).exists():  # a damaged one, which this run has come by again
+            _remove(folder / name)
+        os.rename(beside, folder / name)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    flush_folder(folder)
+
+
+def _remove(path: Path) -> None:
+    """Under another name first, so that a process killed half-way leaves no half checkpoint."""
+    aside = path.with_name(f".{path.name}.old.tmp")
+    os.rename(path, aside)
+    shutil.rmtree(aside)
+
+
+def _clear(folder: Path) -> None:
+    """Sweep up what a killed process left. Only the holder of the run's lock comes here."""
+    for left in folder.glob(".step_*.tmp"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _saved(state: Mapping[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(dict(state), buffer)
+    return buffer.getvalue()
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return safetensors.torch.load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is no safetensors file, or a damaged one: {error}") from error

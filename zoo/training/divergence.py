@@ -1,0 +1,57 @@
+"""What to say when a loss or a gradient stops being finite."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from zoo.training.parameters import bare
+
+
+class Diverged(Exception):  # noqa: N818  (a state of the run, as in status.json)
+    """Update `step` would have used a loss or a gradient that is not finite; `layer` is where it first shows."""
+
+    def __init__(self, step: int, layer: str):
+        super().__init__(
+            f"step {step}: the loss or its gradient is not finite, first in {layer}; the weights are those of step "
+            f"{step - 1}. Lower optimizer.lr, lengthen schedule.warmup, or set optimizer.clip"
+        )
+        self.step = step
+        self.layer = layer
+
+
+def culprit(model: nn.Module, forward: Callable[[], None]) -> str:
+    """The first module, in the order of the forward pass, whose output is not finite when `forward` is run again;
+    else the last parameter, so the first in the order of the backward pass, whose gradient is not finite."""
+    bad: list[str] = []
+
+    def watch(name: str) -> Callable[[nn.Module, Any, Any], None]:
+        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
+            if not bad and not all(bool(one.isfinite().all()) for one in _tensors(output)):
+                bad.append(name)
+
+        return hook
+
+    # Named from the bare model and run without compilation: compiled code calls no hooks.
+    hooks = [module.register_forward_hook(watch(name or "logits")) for name, module in bare(model).named_modules()]
+    try:
+        with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+            forward()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    gradients = [(name, parameter.grad) for name, parameter in bare(model).named_parameters()]
+    bad += [name for name, grad in reversed(gradients) if grad is not None and not grad.isfinite().all()]
+    return bad[0] if bad else "the loss"
+
+
+def _tensors(output: Any) -> list[Tensor]:
+    """Floating-point tensors among a module's output: a tensor, a tuple of them, or an object with them as fields."""
+    if isinstance(output, Tensor):
+        return [output] if output.is_floating_point() else []
+    if isinstance(output, dict):
+        output = list(output.values())
+    if isinstance(output, tuple | list):
+        return [tensor for one in output for tensor in _tensors(one)]
+    return [tensor for one in getattr(output, "__dict__", {}).values() for tensor in _tensors(one)]

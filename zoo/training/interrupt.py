@@ -1,0 +1,41 @@
+"""Ctrl-C, and the signal by which a cluster ends a job, let the step finish first."""
+
+import signal
+import threading
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class Interrupt:
+    """`with Interrupt() as interrupt:` the first SIGINT or SIGTERM only sets `interrupt.asked`, which the loop looks at
+    after each step; a second one acts as it always does. Outside the main thread it does nothing."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Interrupt":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._restore()
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+
+def how_to_resume(folder: Path) -> str:
+    """What to say after an interruption."""
+    return f"interrupted; the step was finished and saved. Go on with: python train.py resume={folder}"

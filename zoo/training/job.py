@@ -1,0 +1,225 @@
+"""One run, from a composed config to a finished run folder: parse, build, fit, record."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import yaml
+from omegaconf import DictConfig
+
+from zoo.accounting import costs
+from zoo.build import build_model
+from zoo.config import Experiment, load_plugin, parse, plain
+from zoo.data.corpus import Corpus, load_corpus
+from zoo.errors import UserError
+from zoo.objective import objectives
+from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
+from zoo.training.divergence import Diverged
+from zoo.training.evaluate import evaluate
+from zoo.training.feed import Feed
+from zoo.training.interrupt import Interrupt, how_to_resume
+from zoo.training.loop import Step, fit
+from zoo.training.optimizer import optimizers
+from zoo.training.progress import Display
+from zoo.training.record import environment
+from zoo.training.run import RunFolder, read_status, run_name
+from zoo.training.runtime import resolve
+from zoo.training.schedule import schedules
+
+MACHINERY = ("runtime", "out", "cache", "data")
+"""Keys that are no part of a run's identity; of the data, the fingerprint is."""
+
+SplitName = Literal["train", "validation", "test"]
+
+
+def train(config: DictConfig, choices: Mapping[str, str], overrides: list[str]) -> Path:
+    """Train what the config says and return the run folder. A finished run is found again and not repeated; one that
+    stopped half-way goes on where it stopped. Raises UserError for bad input, with nothing half-written."""
+    node = plain(config)
+    for module in node.pop("plugins", None) or []:
+        load_plugin(module)
+    resume = node.pop("resume", None)
+    if resume is not None:
+        node, folder = read_config(Path(resume)), Path(resume)
+    experiment = parse(node)
+    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
+    science = {key: value for key, value in node.items() if key not in MACHINERY} | {"data": corpus.fingerprint}
+    if resume is None:
+        folder = Path(experiment.out) / run_name(slug(choices, overrides), science)
+    state = (read_status(folder) or {}).get("state")
+    if state in ("done", "diverged"):
+        print(f"{folder}: {state} already, nothing to do; remove the folder to run it again")
+        return folder
+    with RunFolder(folder) as run:
+        about = {"choices": dict(choices), "overrides": overrides, "science": science}
+        return Job(experiment, node, corpus, run).run(about)
+
+
+def slug(choices: Mapping[str, str], overrides: list[str]) -> list[str]:
+    """The readable half of a run's name: model, data, and what else was chosen."""
+    words = [choices.get("model", "model"), choices.get("data", "data")]
+    for override in overrides:
+        key, _, value = override.lstrip("+~").partition("=")
+        if key not in ("model", "data", "out", "cache", "resume", "plugins", "data.path") and "runtime" not in key:
+            words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
+    return words
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The resolved config of a run folder. Raises UserError when there is none."""
+    try:
+        node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"{folder} has no readable config.yaml, so it is no run folder") from error
+    if not isinstance(node, dict):
+        raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
+    return node
+
+
+class Job:
+    """The parts of one run, built from its experiment."""
+
+    def __init__(self, experiment: Experiment, node: dict[str, Any], corpus: Corpus, run: RunFolder):
+        self.experiment, self.node, self.corpus, self.folder = experiment, node, corpus, run
+        if experiment.runtime.threads is not None:
+            torch.set_num_threads(experiment.runtime.threads)
+        self.machinery = resolve(experiment.runtime)
+        self.device = torch.device(self.machinery.device)
+        self.objective = objectives.build(experiment.objective)
+        self.feed = Feed(corpus, self.objective, experiment.model.topology.name, experiment.budget, experiment.seed)
+        self.schedule = schedules.build(experiment.schedule)
+        self.schedule.factor(0, experiment.budget.steps)  # a warm-up longer than the run is refused before the start
+        self.model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
+        self.costs = costs(self.model, experiment.budget.context)
+        self.model.attention = self.machinery.attention
+        self.model.to(self.device)
+        if self.machinery.compile:
+            self.model.compile()
+        self.optimizer = optimizers.build(experiment.optimizer, self.model)
+        self.byte_lengths = torch.from_numpy(corpus.tokenizer.byte_lengths)
+        self.display = Display(steps=experiment.budget.steps, every=experiment.runtime.log_every)
+        self.done = self.tokens = 0
+        self.seconds = 0.0
+
+    def run(self, about: dict[str, Any]) -> Path:
+        """Go on from the newest checkpoint, or begin; end with scores on every held-out split."""
+        path, steps = self.folder.path, self.experiment.budget.steps
+        self._restore()
+        self.folder.start(self.node, {**about, **self._record()}, step=self.done)
+        since = f", from step {self.done}" if self.done else ""
+        self.display.say(f"{path}: {self.costs.parameters:,} parameters{since}")
+        try:
+            self._fit()
+            scores = {split: self._evaluate(split) for split in ("test",)} if self.done == steps else {}
+        except Diverged as error:
+            self.folder.finish("diverged", step=error.step, layer=error.layer, reason=str(error))
+            raise
+        except BaseException as error:
+            self.folder.finish("failed", step=self.done, reason=f"{type(error).__name__}: {error}")
+            raise
+        if self.done < steps:
+            self.folder.finish("interrupted", step=self.done)
+            raise KeyboardInterrupt(how_to_resume(path))
+        self.folder.finish("done", step=self.done, seconds=round(self.seconds, 3), **scores)
+        return path
+
+    def _fit(self) -> None:
+        """Make the steps that are left, or those until an interruption."""
+        runtime, budget = self.experiment.runtime, self.experiment.budget
+        steps = fit(
+            self.model,
+            self.optimizer,
+            self.schedule,
+            self.feed.tasks,
+            steps=budget.steps,
+            seed=self.experiment.seed,
+            device=self.device,
+            start=self.done,
+            tokens=self.tokens,
+            label_smoothing=self.objective.label_smoothing,
+            autocast=self.machinery.autocast,
+        )
+        with Interrupt() as interrupt, self.display:
+            for step in steps:
+                self.done, self.tokens, last = step.step, step.tokens, step.step == budget.steps
+                self.seconds += step.seconds
+                self.display.update(step)
+                if self.done % runtime.log_every == 0 or last:
+                    self._log(step)
+                if self.done % budget.evaluate_every == 0 or last:
+                    self._evaluate("validation", budget.evaluate_batches)
+                if self.done % runtime.checkpoint_every == 0 or last or interrupt.asked:
+                    self._save()
+                if interrupt.asked:
+                    return
+
+    def _log(self, step: Step) -> None:
+        """The line of a training step; its loss is that of its own batch."""
+        speed = step.scored / step.seconds if step.seconds else None
+        self._line(
+            "train", loss=step.loss, **step.auxiliary, lr=step.lr, grad_norm=step.grad_norm, tokens_per_second=speed
+        )
+
+    def _evaluate(self, split: SplitName, batches: int | None = None) -> dict[str, Any]:
+        """Score a held-out split and write its line; {} when the corpus has no such split."""
+        if split not in self.feed.loaders:
+            return {}
+        tasks = self.feed.evaluation(split, batches)
+        with self.optimizer.averaged():
+            scores = evaluate(
+                self.model, tasks, self.byte_lengths, device=self.device, autocast=self.machinery.autocast
+            )
+        values = {"loss": scores.loss, "bits_per_byte": scores.bits_per_byte, "accuracy": scores.accuracy}
+        self._line(split, **values, scored=scores.tokens)
+        bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
+        self.display.say(f"step {self.done}  {split}: {scores.loss:.4f} nats per token, {bits}")
+        return values
+
+    def _line(self, split: SplitName, **values: Any) -> None:
+        self.folder.log(step=self.done, split=split, tokens=self.tokens, seconds=round(self.seconds, 3), **values)
+
+    def _save(self) -> None:
+        """A checkpoint that the run can go on from, and that the model can be rebuilt from."""
+        average = self.optimizer.average
+        save_checkpoint(
+            self.folder.checkpoints,
+            self.done,
+            self.model,
+            architecture={"model": self.node["model"], "vocabulary": self.corpus.tokenizer.vocabulary},
+            tokenizer=self.corpus.tokenizer.to_json(),
+            train_state={"optimizer": self.optimizer.state_dict(), "tokens": self.tokens, "seconds": self.seconds},
+            average=average.weights if average else None,
+            keep=self.experiment.runtime.keep_checkpoints,
+        )
+
+    def _restore(self) -> None:
+        """Go back to the newest whole checkpoint, if there is one. Raises UserError when it was computed otherwise."""
+        checkpoint = latest_checkpoint(self.folder.checkpoints)
+        if checkpoint is None:
+            return
+        before = json.loads((self.folder.path / "record.json").read_text()).get("machinery")
+        if before != self.machinery.as_dict():
+            raise UserError(
+                f"{self.folder.path} was computed with {before}, this machine would go on with"
+                f" {self.machinery.as_dict()}; set runtime.* alike, or remove the folder to begin anew"
+            )
+        checkpoint.load_model(self.model)
+        state = checkpoint.train_state()
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self.optimizer.average:
+            self.optimizer.average.load(checkpoint.average())
+        self.done, self.tokens, self.seconds = checkpoint.step, state["tokens"], state["seconds"]
+
+    def _record(self) -> dict[str, Any]:
+        """What is worth knowing about the run later."""
+        return {
+            "costs": self.costs.as_dict(),
+            "machinery": self.machinery.as_dict(),
+            "threads": torch.get_num_threads(),
+            "data": self.corpus.summary,
+            "rows": {split: loader.summary() for split, loader in self.feed.loaders.items()},
+            "parameter_groups": self.optimizer.groups(),
+            **environment(),
+        }

@@ -1,0 +1,163 @@
+"""The loop: micro-batches in, one optimizer step out, a record of each."""
+
+import hashlib
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from zoo.objective import Task
+from zoo.training.divergence import Diverged, culprit
+from zoo.training.loss import cross_entropy
+from zoo.training.optimizer import Optimizer
+from zoo.training.schedule import Schedule
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What one update was like."""
+
+    step: int
+    """Updates made so far, this one included: the first has step 1."""
+    loss: float
+    """Nats per scored target, without smoothing and auxiliary losses; 0 when nothing was scored."""
+    auxiliary: Mapping[str, float]
+    """Each auxiliary loss as it was added to the objective."""
+    tokens: int
+    """Positions seen since the run began, padding and unscored ones included."""
+    scored: int
+    """Scored targets of this step."""
+    lr: float
+    """The rate this update used."""
+    grad_norm: float
+    """Global gradient norm before clipping."""
+    seconds: float
+    """Time this step took."""
+
+
+def fit(
+    model: nn.Module,
+    optimizer: Optimizer,
+    schedule: Schedule,
+    tasks: Callable[[int], Sequence[Task]],
+    *,
+    steps: int,
+    seed: int,
+    device: torch.device,
+    start: int = 0,
+    tokens: int = 0,
+    label_smoothing: float = 0.0,
+    autocast: torch.dtype | None = None,
+) -> Iterator[Step]:
+    """Make the updates start … steps − 1 and yield a record after each. `tasks(i)` are the micro-batches of update i;
+    `tokens` are the positions seen before `start`. One transfer from the device per step.
+
+        gradient = ∂/∂w Σ_m [ objective_m / W + (W_m / W) · auxiliary_m ]    W_m = Σ weights of batch m;  W = Σ_m W_m
+
+    so cutting the same sequences into other micro-batches changes the gradient only by rounding, but for auxiliary
+    losses whose statistics are taken per micro-batch. The schedule counts updates. A micro-batch that scores nothing is
+    skipped; when no micro-batch scores anything the weights stay and the update's number is used up.
+    Raises Diverged when the loss or the gradient norm is not finite, before that update touches the weights.
+    """
+    model.train()
+    for index in range(start, steps):
+        began = time.perf_counter()
+        update = Update(model, tasks(index), index, seed, device, label_smoothing, autocast)
+        tokens += sum(task.targets.numel() for task in update.tasks)
+        factor = schedule.factor(index, steps)
+        values = _make(update, optimizer, factor)
+        loss, grad_norm = values.pop("loss"), values.pop("grad_norm")
+        yield Step(
+            step=index + 1,
+            loss=loss,
+            auxiliary=values,
+            tokens=tokens,
+            scored=round(update.total),
+            lr=optimizer.lr * factor,
+            grad_norm=grad_norm,
+            seconds=time.perf_counter() - began,
+        )
+
+
+@dataclass(frozen=True)
+class Update:
+    """The forward and backward passes of one update. They can be repeated: dropout draws from torch's global generator,
+    seeded anew for each micro-batch, so that neither a resumed run nor another architecture moves any other stream."""
+
+    model: nn.Module
+    tasks: Sequence[Task]
+    step: int
+    seed: int
+    device: torch.device
+    label_smoothing: float
+    autocast: torch.dtype | None
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """Σ of the weights of each micro-batch; taken where the tasks come from, so no accelerator is waited for."""
+        return [float(task.weights.sum()) for task in self.tasks]
+
+    @property
+    def total(self) -> float:
+        """Σ of all weights."""
+        return sum(self.weights)
+
+    def backward(self) -> dict[str, Tensor]:
+        """Add up the gradients of all micro-batches; returns `loss` and the auxiliary losses as means of the update."""
+        sums: dict[str, Tensor] = {}
+        for objective, values in self.passes():
+            objective.backward()
+            for name, value in values.items():
+                sums[name] = sums[name] + value if name in sums else value
+        return sums
+
+    def forward(self) -> None:
+        """The same forward passes once more."""
+        for _ in self.passes():
+            pass
+
+    def passes(self) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
+        """Each micro-batch's share of the objective, and of the values to report."""
+        for micro, (cpu_task, weight) in enumerate(zip(self.tasks, self.weights, strict=True)):
+            if not weight:
+                continue
+            task = cpu_task.to(self.device)
+            torch.manual_seed(derived_seed(self.seed, "dropout", self.step, micro))
+            with torch.autocast(self.device.type, self.autocast, enabled=self.autocast is not None):
+                output = self.model(**task.inputs)
+            loss = cross_entropy(output.logits, task.targets, task.weights, self.label_smoothing)
+            added = {name: value * (weight / self.total) for name, value in output.auxiliary.items()}
+            objective = sum(added.values(), start=loss.objective / self.total)
+            yield objective, {"loss": loss.nats / self.total, **{name: value.detach() for name, value in added.items()}}
+
+
+def _make(update: Update, optimizer: Optimizer, factor: float) -> dict[str, float]:
+    """Make one update, unless it diverges or scores nothing; returns loss, auxiliary losses and gradient norm."""
+    if not update.total:
+        log.warning("step %d scores no target: no update is made", update.step + 1)
+        return {"loss": 0.0, "grad_norm": 0.0}
+    optimizer.zero_grad()
+    sums = update.backward()
+    norm = optimizer.grad_norm()
+    values = _fetch({**sums, "grad_norm": norm})
+    if not all(math.isfinite(value) for value in values.values()):
+        raise Diverged(update.step + 1, culprit(update.model, update.forward))
+    optimizer.step(factor, norm)
+    return values
+
+
+def derived_seed(*key: int | str) -> int:
+    """A 63-bit seed for a named stream: streams of different keys have nothing to do with each other."""
+    return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:8], "big") >> 1
+
+
+def _fetch(values: dict[str, Tensor]) -> dict[str, float]:
+    """All values in one transfer from the device."""
+    return dict(zip(values, torch.stack([value.float() for value in values.values()]).tolist(), strict=True))

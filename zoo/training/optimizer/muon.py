@@ -1,0 +1,51 @@
+import torch
+from torch import nn
+
+from zoo.roles import Role, roles
+from zoo.training.optimizer import Optimizer, can_fuse, check_rates, optimizers
+from zoo.training.parameters import bare, decay_groups
+
+
+@optimizers.register("muon")
+class Muon(Optimizer):
+    """b = μb + (1−μ)g;  W ← (1 − lr·λ)·W − 0.2·√max(rows, columns) · lr · orthogonalise((1−μ)g + μb)
+
+    for each 2-D matrix inside a layer (roles MATRIX and RESIDUAL); AdamW has all other parameters. The factor gives a
+    Muon update the size of an AdamW update, so both share one `lr` and one `weight_decay`.
+
+    paper: Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv:2502.16982
+    differs: a fused projection (Q, K and V in one matrix) is orthogonalised as one matrix, stacked expert matrices go
+    to AdamW; orthogonalisation is 5 Newton–Schulz steps in bfloat16, good to singular values of about 0.7 to 1.2.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        lr: float = 1e-3,
+        momentum: float = 0.95,
+        betas: tuple[float, float] = (0.9, 0.99),
+        eps: float = 1e-8,
+        weight_decay: float = 0.1,
+        decay_embeddings: bool = False,
+        clip: float | None = 1.0,
+        ema: float | None = None,
+    ):
+        check_rates(lr, weight_decay, momentum=momentum, beta1=betas[0], beta2=betas[1])
+        matrices = hidden_matrices(model)
+        rest = decay_groups(model, weight_decay, decay_embeddings, without=frozenset(matrices))
+        inner: list[torch.optim.Optimizer] = []
+        if matrices:
+            group = {"params": list(matrices.items()), "weight_decay": weight_decay, "group": "muon"}
+            inner.append(torch.optim.Muon([group], lr=lr, momentum=momentum, adjust_lr_fn="match_rms_adamw"))
+        if rest:
+            fused = can_fuse(model.parameters())
+            inner.append(torch.optim.AdamW(rest, lr=lr, betas=betas, eps=eps, fused=fused))
+        super().__init__(model, inner, lr=lr, clip=clip, ema=ema)
+
+
+def hidden_matrices(model: nn.Module) -> dict[str, nn.Parameter]:
+    """What Muon is for: the 2-D parameters inside layers, by name."""
+    parameters = dict(bare(model).named_parameters())
+    hidden = [name for name, (role, _) in roles(bare(model)).items() if role in (Role.MATRIX, Role.RESIDUAL)]
+    return {name: parameters[name] for name in hidden if parameters[name].ndim == 2}
