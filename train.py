@@ -17,9 +17,11 @@ from zoo.cli import run, user_errors
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
     with user_errors():
+        from zoo.compose import refuse_values_in_presets
         from zoo.training.job import train  # torch is imported here, so that --help answers at once
 
         hydra_config = HydraConfig.get()
+        refuse_values_in_presets(hydra_config.overrides.task)
         train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
 
 

@@ -192,10 +192,14 @@ def _check(experiment: Experiment) -> None:
     _positive("budget", **{key: getattr(budget, key) for key in Budget.__dataclass_fields__})
     keys = ("threads", "log_every", "checkpoint_every", "keep_checkpoints")
     _positive("runtime", **{key: getattr(runtime, key) for key in keys})
-    serves = FAMILIES["objective"].get(experiment.objective.name).serves
-    topology = experiment.model.topology.name
-    if topology not in serves:
-        raise UserError(
-            f"objective '{experiment.objective.name}' serves {', '.join(sorted(serves))}, not model.topology '{topology}';"
-            " choose another objective=... or model/topology=..."
-        )
+    reason = refuse_topology(experiment.objective.name, experiment.model.topology.name)
+    if reason:
+        raise UserError(f"{reason}; choose another objective=... or model/topology=...")
+
+
+def refuse_topology(objective: str, topology: str) -> str | None:
+    """Why that objective cannot train that topology; None when it can."""
+    serves = FAMILIES["objective"].get(objective).serves
+    if topology in serves:
+        return None
+    return f"objective '{objective}' serves {', '.join(sorted(serves))}, not topology '{topology}'"

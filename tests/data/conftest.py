@@ -4,11 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.data.corpora import SHAKESPEARE, Load
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.tokenizer import Tokenizer
 from zoo.option import Option
+
+settings.register_profile("data", deadline=None)  # examples are slow when the machine is busy, not when we are wrong
+settings.load_profile("data")
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.data.corpora import Load, text_of
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 
+from tests.data.corpora import Load, text_of
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.source import Source, sources
 from zoo.data.source.pydoc import outermost
@@ -54,7 +54,12 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 def test_a_missing_file_an_empty_path_and_a_folder_without_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
-    for path, message in {"gone.txt": "there is no", "": "there is no", "*.none": "there is no", "bare": "no files"}.items():
+    for path, message in {
+        "gone.txt": "there is no",
+        "": "there is no",
+        "*.none": "there is no",
+        "bare": "no files",
+    }.items():
         with pytest.raises(UserError, match=rf"^data\.path: .*{message}") as caught:
             source("text", path=str(tmp_path / path) if path else "")
         assert "\n" not in str(caught.value)
@@ -120,7 +125,9 @@ def test_a_file_that_is_not_utf8_is_refused_with_name_offset_and_what_to_do(
     load: Load, content: bytes, place: int
 ) -> None:
     for tokenizer in ("chars", "bpe"):
-        with pytest.raises(UserError, match=rf"my\.txt, byte {place} is not UTF-8; set data\.encoding .*tokenizer=bytes"):
+        with pytest.raises(
+            UserError, match=rf"my\.txt, byte {place} is not UTF-8; set data\.encoding .*tokenizer=bytes"
+        ):
             load(content, tokenizer)
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.data.corpora import Load, text_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.data.corpora import Load, text_of
 from zoo.data.corpus import load_corpus
 from zoo.data.overlap import SAMPLE
 from zoo.data.split import assign, blocks, check_shares
@@ -104,7 +104,11 @@ def test_too_few_documents_for_the_splits_are_refused(load: Load) -> None:
 def test_one_document_is_split_into_contiguous_blocks(load: Load) -> None:
     text = bytes(range(32, 127)) * 10
     corpus = load(text)
-    assert [text_of(corpus, name) for name in ("train", "validation", "test")] == [text[:760], text[760:855], text[855:]]
+    assert [text_of(corpus, name) for name in ("train", "validation", "test")] == [
+        text[:760],
+        text[760:855],
+        text[855:],
+    ]
     assert corpus.summary["divided"] == "into contiguous blocks"
 
 
@@ -144,7 +148,9 @@ def test_the_tokenizer_learns_from_the_training_split_only(load: Load) -> None:
     assert b"uvwx" not in b" ".join(merges.tokenizer.texts)
 
 
-@pytest.mark.parametrize("text", [b"abcab cabca bcabc abcab cabca bcabc abcab", b"ACGT" * 35, b"one\ntwo\nthree\nfour" * 7])
+@pytest.mark.parametrize(
+    "text", [b"abcab cabca bcabc abcab cabca bcabc abcab", b"ACGT" * 35, b"one\ntwo\nthree\nfour" * 7]
+)
 @pytest.mark.parametrize("tokenizer", ["bytes", "chars", "bpe"])
 def test_a_tiny_corpus_is_split_as_asked(load: Load, text: bytes, tokenizer: str) -> None:
     corpus = load(text, tokenizer)

@@ -28,7 +28,9 @@ BPE = trained("bpe", (HARD + NASTY + "the cat sat on the mat. ") * 20, vocabular
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("text", [HARD, NASTY, *CAFE, "a\nb\n", "a\r\nb\r\n", "a\rb\r", "a\nb\r\nc\rd", " ", "\n" * 99, ""])
+@pytest.mark.parametrize(
+    "text", [HARD, NASTY, *CAFE, "a\nb\n", "a\r\nb\r\n", "a\rb\r", "a\nb\r\nc\rd", " ", "\n" * 99, ""]
+)
 def test_decoding_undoes_encoding_and_keeps_line_ends(name: str, text: str) -> None:
     tokenizer = trained(name, text + "x")
     ids = tokenizer.encode(text.encode())
@@ -92,7 +94,7 @@ def test_chars_is_the_sorted_alphabet_of_the_training_text() -> None:
 @pytest.mark.parametrize("name", ["chars", "bpe"])
 def test_text_that_is_not_utf8_is_refused_with_its_place(name: str) -> None:
     tokenizer = trained(name, "abc")
-    with pytest.raises(UserError, match="not UTF-8 at byte 3.*tokenizer=bytes"):
+    with pytest.raises(UserError, match=r"not UTF-8 at byte 3.*tokenizer=bytes"):
         tokenizer.encode(b"abc\xff")
 
 
@@ -190,7 +192,7 @@ def test_bpe_learns_the_same_twice() -> None:
 
 
 def test_bpe_with_fewer_ids_than_bytes_is_refused() -> None:
-    with pytest.raises(UserError, match="tokenizer.vocabulary=255.*256"):
+    with pytest.raises(UserError, match=r"tokenizer\.vocabulary=255.*256"):
         tokenizers.build(Option("bpe", {"vocabulary": 255}))
 
 

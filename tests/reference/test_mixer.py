@@ -8,6 +8,7 @@ from tests.reference.compare import (
     assert_equal_parameter_gradients,
     copy_all,
     gradient,
+    gradients,
     noise,
     randomise,
 )
@@ -118,10 +119,43 @@ def test_cross_attention_equals_torch_and_no_window_limits_it(
 
 
 @backends
+def test_attention_without_scale_equals_torch_with_larger_queries(backend: str) -> None:
+    mixer, reference = mixer_and_reference(True, scale=False)
+    larger = (D // H) ** 0.5
+    with torch.no_grad():
+        reference.in_proj_weight[:D] *= larger
+        reference.in_proj_bias[:D] *= larger
+    x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
+    sequence = Sequence.of(torch.zeros(B, T, dtype=torch.long))
+    outputs = mixer(x, Context(sequence, sequence, False, NO_POSITION, BACKENDS[backend]))
+    assert_equal_on(None, outputs, reference(y, y, y, need_weights=False)[0], (x,), (y,))
+
+
+@backends
 @pytest.mark.parametrize("groups", [1, 2])
-def test_grouped_attention_equals_torch_with_each_key_value_head_repeated(groups: int, backend: str) -> None:
+def test_grouped_attention_equals_torch_with_key_value_heads_repeated(groups: int, backend: str) -> None:
     mixer = mixers.build(Option("attention", {"n_kv_heads": groups}), COMMON)
+    reference = nn.MultiheadAttention(D, H, batch_first=True)
     randomise(mixer)
-    weights, biases = (
-        [repeated(getattr(mixer, name), kind, groups) for name in "qkv"] for kind in ("weight", "bias")
-    )
+    shared = {"q": 1, "k": H // groups, "v": H // groups}  # query heads to one head of ours
+    with torch.no_grad():
+        for kind, width in (("weight", D), ("bias", 1)):
+            heads = [
+                mixer.get_parameter(f"{name}.{kind}").view(-1, D // H, width).repeat_interleave(many, dim=0)
+                for name, many in shared.items()
+            ]
+            packed = reference.get_parameter(f"in_proj_{kind}")
+            packed.copy_(torch.cat(heads).view(packed.shape))
+            reference.get_parameter(f"out_proj.{kind}").copy_(mixer.get_parameter(f"out.{kind}"))
+    x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
+    sequence = Sequence.of(torch.zeros(B, T, dtype=torch.long))
+    outputs = mixer(x, Context(sequence, sequence, True, NO_POSITION, BACKENDS[backend]))
+    wanted, _ = reference(y, y, y, attn_mask=hidden_pairs(True, None), need_weights=False)
+    assert_equal_on(None, outputs, wanted, (x,), (y,))
+    ours, theirs = gradients(mixer), gradients(reference)
+    summed = {f"out.{kind}": theirs[f"out_proj.{kind}"] for kind in ("weight", "bias")}
+    for kind in ("weight", "bias"):
+        for (name, many), part in zip(shared.items(), theirs[f"in_proj_{kind}"].chunk(3), strict=True):
+            own = ours[f"{name}.{kind}"]
+            summed[f"{name}.{kind}"] = part.unflatten(0, (-1, many, D // H)).sum(dim=1).view(own.shape)
+    assert_equal_gradients(ours, summed)

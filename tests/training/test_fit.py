@@ -177,10 +177,12 @@ def test_bfloat16_autocast_trains_float32_weights_close_to_float32():
     assert [step.loss for step in a] == pytest.approx([step.loss for step in b], rel=2e-2)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", ["no", "wrapped", "in place"])
 def test_divergence_in_the_forward_pass_names_the_layer_and_spares_the_weights(compiled):
     model = Tiny(tied=True)
-    wrapped = torch.compile(model, backend="eager") if compiled else model
+    wrapped = torch.compile(model, backend="eager") if compiled == "wrapped" else model
+    if compiled == "in place":
+        model.compile(backend="eager")
 
     def source(step):
         if step == 2:

@@ -49,8 +49,8 @@ def document(file: Path, encoding: str) -> Document:
 def check_encoding(encoding: str) -> None:
     """Raises UserError unless Python knows the text encoding."""
     try:
-        b"".decode(encoding)
-    except LookupError:
+        " ".encode(encoding)
+    except (LookupError, ValueError):
         raise UserError(
             f"data.encoding: '{encoding}' is no text encoding; try utf-8, latin-1, cp1252 or utf-16"
         ) from None

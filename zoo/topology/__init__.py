@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -17,6 +17,7 @@ from zoo.registry import Registry
 from zoo.stack import Stack
 
 
+@runtime_checkable
 class MakeStack(Protocol):
     """How a topology gets a stack: of that depth (null is `n_layers`), with or without cross-mixers."""
 
@@ -63,10 +64,14 @@ class Topology(Part):
     def flops(self, queries: int, keys: int) -> int:
         """For a target of `queries` positions and, where a source is read, a source of `keys` positions."""
 
+    @property
     @abstractmethod
+    def generating(self) -> Stack | None:
+        """The stack that goes on token by token; None where nothing can be generated so."""
+
     def state_elements(self, target: int, source: int) -> int:
-        """Numbers kept per row to go on after `target` positions, with a source of `source` positions; 0 where nothing
-        can be generated step by step."""
+        """Numbers kept per row to go on after `target` positions, with a source of `source` positions."""
+        return 0 if self.generating is None else self.generating.state_elements(target, source)
 
 
 topologies: Registry[Topology] = Registry("topology", Topology, __name__)

@@ -7,7 +7,7 @@ from zoo.embedding import Embedding
 from zoo.errors import UserError
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
-from zoo.stack import Memory
+from zoo.stack import Memory, Stack
 from zoo.topology import MakeStack, Text, Topology, topologies
 
 
@@ -55,8 +55,9 @@ class EncoderDecoder(Topology):
         return hidden, {name: sum(part[name] for part in (auxiliary, more) if name in part) for name in sorted(names)}
 
     def flops(self, queries: int, keys: int) -> int:
-        return (
-            self.encoder.flops(keys, keys)
-            + self.decoder.flops(queries, queries)
-            + self.decoder.cross_flops(queries, keys)
-        )
+        encoder, decoder = self.encoder.flops(keys, keys), self.decoder.flops(queries, queries)
+        return encoder + decoder + self.decoder.cross_flops(queries, keys)
+
+    @property
+    def generating(self) -> Stack:
+        return self.decoder

@@ -9,6 +9,7 @@ from zoo.common import Common
 from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
+from zoo.stack import Stack
 from zoo.topology import MakeStack, Text, Topology
 
 
@@ -31,5 +32,6 @@ class SingleStack(Topology):
     def flops(self, queries: int, keys: int) -> int:
         return self.stack.flops(queries, queries)
 
-    def state_elements(self, target: int, source: int) -> int:
-        return self.stack.state_elements(target, 0) if self.causal else 0
+    @property
+    def generating(self) -> Stack | None:
+        return self.stack if self.causal else None

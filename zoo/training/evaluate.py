@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from zoo.errors import UserError
 from zoo.objective import Task
-from zoo.training.loss import token_losses
+from zoo.training.loss import log_probabilities, target_nats
 
 LN2 = 0.6931471805599453
 
@@ -72,7 +72,7 @@ def _score(model: nn.Module, task: Task, autocast: torch.dtype | None) -> tuple[
     """Weights, nats and hits of each target, on the CPU, where float64 always exists."""
     with torch.autocast(task.targets.device.type, autocast, enabled=autocast is not None):
         logits = model(**task.inputs).logits
-    nats, _ = token_losses(logits, task.targets, task.weights)
+    nats = target_nats(log_probabilities(logits), task.targets, task.weights)
     hits = logits.argmax(-1) == task.targets
     return task.weights.cpu().double(), nats.cpu().double(), hits.cpu()
 

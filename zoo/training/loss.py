@@ -16,16 +16,18 @@ class Loss(NamedTuple):
     weight: Float[Tensor, ""]
 
 
-def token_losses(
-    logits: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"], weights: Float[Tensor, "B T"]
-) -> tuple[Float[Tensor, "B T"], Float[Tensor, "B T"]]:
-    """(−log p[target], −mean over V of log p), each 0 where the weight is 0, whatever finite logits stand there.
+def log_probabilities(logits: Float[Tensor, "B T V"]) -> Float[Tensor, "B T V"]:
+    """log p, at least in float32 whatever the dtype of the logits."""
+    return F.log_softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
-    At least float32, whatever the dtype of the logits. Targets without weight may be any number."""
+
+def target_nats(
+    logp: Float[Tensor, "B T V"], targets: Int[Tensor, "B T"], weights: Float[Tensor, "B T"]
+) -> Float[Tensor, "B T"]:
+    """−log p[target]; 0 where the weight is 0, where the logits may be anything finite and the target any number."""
     scored = weights > 0
-    logp = F.log_softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
-    nats = -logp.gather(-1, targets.masked_fill(~scored, 0).unsqueeze(-1)).squeeze(-1)
-    return torch.where(scored, nats, 0.0), torch.where(scored, -logp.mean(-1), 0.0)
+    picked = logp.gather(-1, targets.masked_fill(~scored, 0).unsqueeze(-1)).squeeze(-1)
+    return torch.where(scored, -picked, 0.0)
 
 
 def cross_entropy(
@@ -38,9 +40,10 @@ def cross_entropy(
 
     paper: label smoothing ε, Szegedy et al. 2016, arXiv:1512.00567, spread evenly over the whole vocabulary
     """
-    nats, uniform = token_losses(logits, targets, weights)
-    total = (weights * nats).sum()
-    objective = total
+    logp = log_probabilities(logits)
+    nats = (weights * target_nats(logp, targets, weights)).sum()
+    objective = nats
     if label_smoothing:
-        objective = (1 - label_smoothing) * total + label_smoothing * (weights * uniform).sum()
-    return Loss(objective, total.detach(), weights.sum())
+        uniform = torch.where(weights > 0, -logp.mean(-1), 0.0)
+        objective = (1 - label_smoothing) * nats + label_smoothing * (weights * uniform).sum()
+    return Loss(objective, nats.detach(), weights.sum())

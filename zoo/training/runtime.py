@@ -16,7 +16,7 @@ class Machinery:
     dtype: str
     attention: str
     compile: bool
-    torch: str
+    torch_version: str
 
     @property
     def autocast(self) -> torch.dtype | None:

@@ -1,0 +1,159 @@
+"""What the laws and the tests of parts share: options read from conf/, small models of any choice of them, their inputs.
+
+Nothing here lists an option: a new file under conf/model/ is found, combined and tested by existing.
+"""
+
+from copy import deepcopy
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from zoo.ability import Ability, missing
+from zoo.build import build_model
+from zoo.compose import compose
+from zoo.config import ModelConfig, parse_model, plain
+from zoo.families import AXES
+from zoo.mixer import mixers
+from zoo.model import Model, Output
+from zoo.option import Choice, Option
+from zoo.paths import CONF
+from zoo.position import positions
+from zoo.topology import topologies
+
+Node = dict[str, Any]
+VOCABULARY = 13
+LENGTH = 40
+"""Longer than the window of any option file, so that a window acts."""
+SOURCE_LENGTH = 9
+
+
+def files(group: str) -> list[str]:
+    """The option files of a group of conf/, by name."""
+    return sorted(path.stem for path in Path(CONF, group).glob("*.yaml") if not path.stem.startswith("_"))
+
+
+PRESETS = files("model")
+OPTIONS = {axis: files(f"model/{axis}") for axis in AXES}
+TOPOLOGIES = OPTIONS["topology"]
+EVERY_OPTION = [(axis, option) for axis in AXES for option in OPTIONS[axis]]
+MIXER_AND_POSITION = list(product(OPTIONS["mixer"], OPTIONS["position"]))
+
+
+@cache
+def composed(*overrides: str) -> Node:
+    """The experiment of a command line, as plain containers (`resume` is no part of one). It is shared: do not write."""
+    return {key: value for key, value in plain(compose(overrides)).items() if key != "resume"}
+
+
+@cache
+def _row(i: int) -> Node:
+    """One composition that holds the i-th option of every axis, since each composition takes a tenth of a second."""
+    return composed(*(f"model/{axis}={names[i % len(names)]}" for axis, names in OPTIONS.items()))["model"]
+
+
+def option(axis: str, name: str) -> Node:
+    """The node of an option file, as Hydra composes it."""
+    return _row(OPTIONS[axis].index(name))[axis]
+
+
+def preset(name: str, size: str = "tiny") -> Node:
+    """The `model` node of a preset at that size."""
+    sizes = composed(f"model/size={size}")["model"]
+    return composed(f"model={name}")["model"] | {key: sizes[key] for key in ("d_model", "n_layers", "n_heads")}
+
+
+def model_node(base: str = "modern", **changes: Any) -> Node:
+    """The preset with axes swapped (by the name of an option file, or by a node) and sizes changed. It is as small as it
+    can be, as deep as its patterns are long, and starts from weights large enough for a fault to show in the logits."""
+    node = composed(f"model={base}")["model"] | {"d_model": 16, "n_heads": 4, "init": option("init", "xavier")}
+    for key, value in changes.items():
+        axis = "mixer" if key == "cross" else key
+        node[key] = option(axis, value) if axis in AXES and isinstance(value, str) else value
+    choices = [node[axis] for axis in AXES] + [node.get("cross") or {}]
+    deepest = max(len(choice.get("layers", ())) for choice in choices)
+    return node | {"n_layers": changes.get("n_layers", max(2, deepest))}
+
+
+def build(node: Node, *, vocabulary: int = VOCABULARY, seed: int = 0) -> Model:
+    """The model of a node, in evaluation mode."""
+    return build_model(parse_model(node), vocabulary, seed).eval()
+
+
+_built: dict[str, Model] = {}
+
+
+def model(base: str = "modern", **changes: Any) -> Model:
+    """The small model of `model_node`, a copy of its own for each caller. Skips the test, saying why, where a mixer
+    declares that it cannot serve."""
+    node = model_node(base, **changes)
+    key = repr(node)
+    if key not in _built:
+        reasons = lacking(node)
+        if reasons:
+            pytest.skip(f"refused: {reasons[0]}")
+        _built[key] = build(node)
+    return deepcopy(_built[key])
+
+
+def lacking(node: Node) -> list[str]:
+    """What some mixer of the model cannot do though topology or position needs it, by their declarations alone."""
+    config = parse_model(node)
+    topology = topologies.get(config.topology.name)
+    reasons = []
+    for layer in range(config.n_layers):
+        needs = topology.needs | positions.get(config.position.at(layer).name).needs
+        reasons += _lacks(config.mixer.at(layer), needs)
+        if topology.reads_source:
+            reasons += _lacks(_reader(config).at(layer), frozenset({Ability.CROSS}))
+    return reasons
+
+
+def _reader(config: ModelConfig) -> Choice:
+    return config.mixer if config.cross is None else config.cross
+
+
+def _lacks(mixer: Option, needs: frozenset[Ability]) -> list[str]:
+    return [f"mixer '{mixer.name}' cannot {ability}" for ability in missing(mixers.get(mixer.name), needs)]
+
+
+def is_causal(topology: str) -> bool:
+    """Whether the outputs of that topology hide the future."""
+    return Ability.CAUSAL in topologies.get(topology).needs
+
+
+CAUSAL_TOPOLOGIES = [name for name in TOPOLOGIES if is_causal(option("topology", name)["name"])]
+
+
+def draw(rows: int, length: int = LENGTH, *, seed: int = 0, vocabulary: int = VOCABULARY) -> Tensor:
+    """Uniform tokens (rows, length)."""
+    return torch.randint(vocabulary, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def call(model: Model, tokens: Tensor, *, backend: str = "plain", **inputs: Tensor | None) -> Output:
+    """The model's output; where it reads a source and none is given, that is the same text for every row."""
+    if model.topology.reads_source and "source" not in inputs:
+        inputs["source"] = draw(1, SOURCE_LENGTH, seed=7).expand(len(tokens), -1)
+    model.attention = backend
+    return model(tokens, **inputs)
+
+
+def logits(model: Model, tokens: Tensor, **inputs: Any) -> Tensor:
+    """The logits of `call`."""
+    return call(model, tokens, **inputs).logits
+
+
+def close(a: Tensor, b: Tensor, tolerance: float = 1e-5) -> bool:
+    """Whether no entry differs by more than the tolerance."""
+    return a.shape == b.shape and bool(((a - b).abs() <= tolerance).all())
+
+
+def real_of(lengths: list[int], width: int, side: str) -> Tensor:
+    """The padding mask (rows, width) of rows with that many real tokens: True is real."""
+    places = torch.arange(width)[None]
+    counts = torch.tensor(lengths)[:, None]
+    return places < counts if side == "right" else places >= width - counts

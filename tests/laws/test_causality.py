@@ -1,0 +1,101 @@
+"""No output depends on the future in a causal model, and a prefix is seen as a whole by all."""
+
+import pytest
+import torch
+from tests.helpers import (
+    CAUSAL_TOPOLOGIES,
+    EVERY_OPTION,
+    LENGTH,
+    MIXER_AND_POSITION,
+    OPTIONS,
+    TOPOLOGIES,
+    VOCABULARY,
+    close,
+    draw,
+    logits,
+    model,
+)
+from torch import Tensor, nn
+
+from zoo.model import Model
+
+MIDDLE = LENGTH // 2
+
+
+def reach(model: Model, tokens: Tensor, **inputs: Tensor) -> Tensor:
+    """(T, T): how far the logits at t move with the embedding of s, by gradient."""
+    seen: list[Tensor] = []
+
+    def keep(module: nn.Module, arguments: object, output: Tensor) -> None:
+        seen.append(output)
+
+    handle = model.topology.out.register_forward_hook(keep)
+    out = logits(model, tokens, **inputs)
+    handle.remove()
+    weights = torch.linspace(-1, 1, out.shape[-1])
+    rows = [torch.autograd.grad((out[0, t] * weights).sum(), seen, retain_graph=True)[0] for t in range(out.shape[1])]
+    return torch.stack([row[0].abs().sum(-1) for row in rows])
+
+
+def assert_causal(model: Model) -> None:
+    before = draw(2)
+    after = before.clone()
+    after[:, MIDDLE] = (after[:, MIDDLE] + 1) % VOCABULARY
+    a, b = logits(model, before), logits(model, after)
+    assert close(a[:, :MIDDLE], b[:, :MIDDLE])
+    assert not close(a[:, MIDDLE], b[:, MIDDLE], 1e-3)
+    assert not close(a[:, MIDDLE + 1 :], b[:, MIDDLE + 1 :], 1e-4)
+
+
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_no_output_depends_on_a_later_token(mixer: str, position: str, topology: str) -> None:
+    assert_causal(model(mixer=mixer, position=position, topology=topology))
+
+
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_no_gradient_reaches_an_output_from_a_later_token(mixer: str, position: str, topology: str) -> None:
+    pull = reach(model(mixer=mixer, position=position, topology=topology), draw(1, 7))
+    assert pull.triu(1).count_nonzero() == 0
+    assert (pull.tril() > 0).sum() == 7 * 8 // 2
+
+
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
+def test_no_other_part_lets_the_future_in(axis: str, name: str, topology: str) -> None:
+    assert_causal(model(topology=topology, **{axis: name}))
+
+
+@pytest.mark.parametrize("block", OPTIONS["block"])
+@pytest.mark.parametrize("norm", OPTIONS["norm"])
+@pytest.mark.parametrize("ffn", OPTIONS["ffn"])
+def test_no_block_lets_the_future_in_with_any_norm_and_ffn(block: str, norm: str, ffn: str) -> None:
+    assert_causal(model(block=block, norm=norm, ffn=ffn, embedding="bert"))
+
+
+@pytest.mark.parametrize("topology", [name for name in TOPOLOGIES if name not in CAUSAL_TOPOLOGIES])
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_every_output_of_a_bidirectional_model_depends_on_every_token(mixer: str, position: str, topology: str) -> None:
+    assert (reach(model(mixer=mixer, position=position, topology=topology), draw(1, 7)) > 0).all()
+
+
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_a_prefix_of_six_is_seen_by_all_and_the_rest_is_causal(mixer: str, position: str) -> None:
+    built = model(mixer=mixer, position=position, topology="prefix_lm")
+    places = torch.arange(10)
+    pull = reach(built, draw(1, 10), prefix=(places < 6)[None])
+    assert torch.equal(pull > 0, (places[:, None] >= places) | (places < 6))
+
+
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_a_prefix_of_none_or_one_is_causal_and_a_prefix_of_all_is_an_encoder(mixer: str, position: str) -> None:
+    prefix_lm, decoder, encoder = (
+        model(mixer=mixer, position=position, topology=topology)
+        for topology in ("prefix_lm", "decoder_only", "encoder_only")
+    )
+    tokens = draw(2)
+    places = torch.arange(LENGTH).expand(2, -1)
+    for length in (0, 1):
+        assert close(logits(prefix_lm, tokens, prefix=places < length), logits(decoder, tokens))
+    assert close(logits(prefix_lm, tokens, prefix=places < LENGTH), logits(encoder, tokens))

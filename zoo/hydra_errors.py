@@ -1,0 +1,44 @@
+"""What Hydra refuses, in the words of this project: one sentence, with the choices."""
+
+import re
+from collections.abc import Iterator
+
+from zoo.paths import CONF
+from zoo.registry import did_you_mean
+
+
+def translate(message: str) -> str:
+    """Hydra's refusal of an override, as one sentence with the choices."""
+    if found := re.search(r"Could not find '(.+)/([^/]+)'\n\nAvailable options in '.+':\n((?:\t.+\n?)+)", message):
+        group, option, listed = found.groups()
+        choices = [name for name in listed.split() if not name.startswith("_")]
+        return f"no {group} '{option}'{did_you_mean(option, choices)}; choose from {', '.join(choices)}"
+    if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
+        key = found.group(1)
+        return f"no key '{key}'{did_you_mean(key, _keys())}; `python train.py --cfg job` shows all keys"
+    if found := re.search(r"Could not override '([^']+)'", message):
+        group = found.group(1)
+        return f"no group '{group}'{did_you_mean(group, _groups())}; choose from {', '.join(_groups())}"
+    if "Error parsing override" in message or "mismatched input" in message:
+        line = message.strip().splitlines()[0]
+        return f"{line.rstrip()} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
+    return " ".join(message.split())
+
+
+def _keys() -> list[str]:
+    """Every key of the default config, dotted."""
+    from omegaconf import OmegaConf
+
+    from zoo.compose import compose
+
+    def walk(node: object, prefix: str) -> Iterator[str]:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                yield from walk(value, f"{prefix}{key}.")
+        yield prefix[:-1]
+
+    return [key for key in walk(OmegaConf.to_container(compose([])), "") if key]
+
+
+def _groups() -> list[str]:
+    return sorted(str(path.relative_to(CONF)) for path in CONF.rglob("*") if path.is_dir())

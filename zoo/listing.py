@@ -1,0 +1,57 @@
+"""The table of all options."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from zoo.catalogue import catalogue
+from zoo.errors import UserError
+from zoo.families import FAMILY_PACKAGES
+from zoo.registry import did_you_mean
+
+
+def print_list(words: Sequence[str]) -> None:
+    """Print every option of the families named in `words`, or of all; `plugins=` and `hydra.searchpath=` may be among
+    the words. Raises UserError for a family that does not exist."""
+    plugins, searchpath, families = split_words(words)
+    for family in families:
+        if family not in FAMILY_PACKAGES:
+            hint = did_you_mean(family, FAMILY_PACKAGES)
+            raise UserError(f"no family '{family}'{hint}; choose from {', '.join(FAMILY_PACKAGES)}")
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("family", "option", "what it is", "file", "paper"):
+        table.add_column(column, overflow="fold")
+    for entry in catalogue(plugins, [Path(path) for path in searchpath]):
+        if not families or entry.family in families:
+            file = entry.config if entry.part is None else entry.part.file
+            line = "" if entry.part is None else f":{entry.part.line}"
+            paper = "" if entry.part is None else entry.part.paper
+            table.add_row(entry.family, entry.option, entry.summary, _relative(file) + line, paper)
+    console = Console()
+    if not console.is_terminal:
+        console.width = 400  # a pipe gets one line an option
+    console.print(table, highlight=False)
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Plugins, config folders, and the other words."""
+    plugins, searchpath, others = [], [], []
+    for word in words:
+        key, found, value = word.partition("=")
+        values = [one for one in value.strip("[]").split(",") if one]
+        if found and key == "plugins":
+            plugins += values
+        elif found and key == "hydra.searchpath":
+            searchpath += [one.removeprefix("file://") for one in values]
+        else:
+            others.append(word)
+    return plugins, searchpath, others
+
+
+def _relative(path: Path) -> str:
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

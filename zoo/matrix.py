@@ -1,0 +1,67 @@
+"""Which options meet, and why not: drawn from the same declarations that the build refuses by."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from zoo.ability import Ability, missing
+from zoo.config import load_plugin, refuse_topology
+from zoo.listing import split_words
+from zoo.mixer import Mixer, mixers
+from zoo.objective import objectives
+from zoo.position import positions
+from zoo.topology import topologies
+
+Reason = Callable[[str, str], str | None]
+"""Why (row, column) cannot be combined; None when it can."""
+
+
+def print_matrix(words: Sequence[str]) -> None:
+    """Print a table for each pair of axes that can refuse each other, and the reasons below."""
+    plugins, _, _ = split_words(words)
+    for module in plugins:
+        load_plugin(module)
+    console = Console()
+    for title, rows, columns, reason in tables():
+        table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+        table.add_column("")
+        for column in columns:
+            table.add_column(column, justify="center")
+        reasons = {(row, column): reason(row, column) for row in rows for column in columns}
+        for row in rows:
+            table.add_row(row, *("—" if reasons[row, column] else "yes" for column in columns))
+        console.print(table)
+        for (row, column), why in reasons.items():
+            if why:
+                console.print(f"  {row} × {column}: {why}", highlight=False)
+        console.print()
+
+
+def tables() -> list[tuple[str, list[str], list[str], Reason]]:
+    """(title, rows, columns, reason) of every table."""
+    return [
+        ("mixer × topology", mixers.names(), topologies.names(), mixer_topology),
+        ("mixer × position", mixers.names(), positions.names(), mixer_position),
+        ("objective × topology", objectives.names(), topologies.names(), objective_topology),
+    ]
+
+
+def mixer_topology(mixer: str, topology: str) -> str | None:
+    """A topology needs abilities of every mixer in it; the cross-mixer of an encoder–decoder can be another one."""
+    return _lacks(mixers.get(mixer), topologies.get(topology).needs)
+
+
+def mixer_position(mixer: str, position: str) -> str | None:
+    """A position scheme needs a way to reach the mixer."""
+    return _lacks(mixers.get(mixer), positions.get(position).needs)
+
+
+def objective_topology(objective: str, topology: str) -> str | None:
+    """An objective serves the topologies it makes sense for."""
+    return refuse_topology(objective, topology)
+
+
+def _lacks(mixer: type[Mixer], needs: frozenset[Ability]) -> str | None:
+    lacking = missing(mixer, needs)
+    return f"the mixer cannot {' or '.join(lacking)}" if lacking else None
