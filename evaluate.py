@@ -1,0 +1,23 @@
+"""Score trained models.
+
+python evaluate.py run=runs/<run>                              on the held-out splits of its own corpus
+python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
+"""
+
+import hydra
+from omegaconf import DictConfig
+
+from zoo.cli import run, user_errors
+
+
+@hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
+def main(config: DictConfig) -> None:
+    """Rebuild the model from its folder, score it, print a table."""
+    with user_errors():
+        from zoo.training.score import score
+
+        score(config)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -36,5 +36,6 @@ def refuse_unless(mixer: "Mixer", needs: frozenset[Ability], who: str) -> None:
     lacking = missing(mixer, needs)
     if lacking:
         raise UserError(
-            f"mixer {type(mixer).__name__} cannot {lacking[0]}, which {who} needs; `python -m zoo matrix` shows what combines"
+            f"mixer {type(mixer).__name__} cannot {lacking[0]}, which {who} needs;"
+            " `python -m zoo matrix` shows what combines"
         )

@@ -25,21 +25,21 @@ class Run:
     model: Model
     tokenizer: Tokenizer
     config: dict[str, Any]
-    """The `model` node of the resolved config."""
+    """What the checkpoint says of its making: the resolved `model`, `objective` and `data`, `vocabulary`, `context`."""
     step: int
 
 
 def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int = 0) -> Model:
-    """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size. Raises UserError
-    for what the command line would refuse."""
+    """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size. Raises
+    UserError for what the command line would refuse."""
     node = plain(compose([f"model={model}", *overrides]))["model"]
     return build_model(parse_model(node), vocabulary, seed)
 
 
 def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
-    """The trained model of a run folder (its newest whole checkpoint) or of one checkpoint folder. Only named parts are
-    built and nothing in the files is executed; parts of your own must be named in `plugins`, a file cannot ask for them.
-    """
+    """The trained model of a run folder (its newest whole checkpoint) or of one checkpoint folder; its averaged weights
+    when the run kept an average. Only registered parts are built and nothing in the files is executed; parts of your
+    own must be named in `plugins`: a file cannot ask for them."""
     for module in plugins:
         load_plugin(module)
     checkpoint = _find(Path(path))
@@ -47,7 +47,7 @@ def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
     tokenizer = load_tokenizer(checkpoint.tokenizer)
     model = assemble(parse_model(architecture["model"]), architecture["vocabulary"])
     checkpoint.load_model(model, averaged=True)
-    return Run(model.eval(), tokenizer, architecture["model"], checkpoint.step)
+    return Run(model.eval(), tokenizer, architecture, checkpoint.step)
 
 
 def _find(path: Path) -> Checkpoint:

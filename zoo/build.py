@@ -29,7 +29,7 @@ def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
 
 
 def assemble(config: ModelConfig, vocabulary: int) -> Model:
-    """The same, its matrices not filled yet: for loading weights into it or, under `torch.device("meta")`, for counting."""
+    """The same with its matrices unfilled: to load weights into or, under `torch.device("meta")`, for counting."""
     common = _common(config, 0)
     topology = topologies.build(
         config.topology, common, _StackMaker(config, vocabulary, topologies.get(config.topology.name))
@@ -52,7 +52,7 @@ class _StackMaker(MakeStack):
         depth = config.n_layers if n_layers is None else n_layers
         if depth < 1:
             raise UserError(
-                f"a stack needs at least 1 layer, got {depth} (model.n_layers, or n_encoder_layers and n_decoder_layers of the topology)"
+                f"a stack needs at least 1 layer, got {depth}: model.n_layers, or the topology's own depths"
             )
         layers = [self._block(i, cross) for i in range(depth)]
         schemes = [config.position.key(i) for i in range(depth)]

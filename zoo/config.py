@@ -89,7 +89,7 @@ def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
     for module in node.pop("plugins", None) or ():
         load_plugin(module)
     _load_families()
-    _refuse_unknown(node, [*Experiment.__dataclass_fields__], "")
+    refuse_unknown(node, [*Experiment.__dataclass_fields__], "")
     experiment = Experiment(
         model=parse_model(_mapping(node, "model")),
         objective=parse_option("objective", node.get("objective"), "objective"),
@@ -111,7 +111,7 @@ def parse_model(node: Mapping[str, Any]) -> ModelConfig:
     """The `model` node of a config, or of a checkpoint's model.json."""
     _load_families()
     known = ModelConfig.__dataclass_fields__
-    _refuse_unknown(node, known, "model.")
+    refuse_unknown(node, known, "model.")
     absent = [key for key in known if key not in node and key != "cross"]
     if absent:
         raise UserError(f"model needs {', '.join(absent)}")
@@ -172,7 +172,8 @@ def _mapping(node: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value
 
 
-def _refuse_unknown(node: Mapping[str, Any], known: Iterable[str], prefix: str) -> None:
+def refuse_unknown(node: Mapping[str, Any], known: Iterable[str], prefix: str) -> None:
+    """Raise UserError for the first key that is not known."""
     for key in node:
         if key not in known:
             raise UserError(

@@ -56,6 +56,10 @@ class Model(nn.Module):
             self._check(tokens, padding, source, source_padding, prefix, documents)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
         read = None if source is None else Text(source, Sequence.of(source, source_padding))
+        if self.limit is not None and not torch.compiler.is_compiling():
+            for text in (target, read):
+                if text is not None:
+                    _check_places(text, self.limit)
         hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention])
         return Output(self.head(hidden), auxiliary)
 
@@ -74,19 +78,12 @@ class Model(nn.Module):
         ):
             if mask is not None and (shape is None or mask.shape != shape.shape or mask.dtype != torch.bool):
                 wanted = "source" if shape is None else tuple(shape.shape)
-                raise UserError(
-                    f"{name} must be a bool tensor of shape {wanted} (True = real), got {mask.dtype} {tuple(mask.shape)}"
-                )
+                got = f"{mask.dtype} {tuple(mask.shape)}"
+                raise UserError(f"{name} must be a bool tensor of shape {wanted} (True = real), got {got}")
         if documents is not None and documents.shape != tokens.shape:
             raise UserError(
                 f"documents must have the shape of the tokens {tuple(tokens.shape)}, got {tuple(documents.shape)}"
             )
-        for text in (tokens, source):
-            if text is not None and self.limit is not None and text.shape[1] > self.limit:
-                raise UserError(
-                    f"{text.shape[1]} positions, but the position scheme can address {self.limit}"
-                    " (model.max_context); train with a longer one, or choose another model/position"
-                )
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""
@@ -96,3 +93,14 @@ class Model(nn.Module):
     def state_elements(self, target: int, source: int | None = None) -> int:
         """Numbers that one row keeps between calls when generating, after `target` positions."""
         return self.topology.state_elements(target, target if source is None else source)
+
+
+def _check_places(text: Text, limit: int) -> None:
+    """Refuse places beyond the position scheme. Where all rows are alike, no value has to be fetched."""
+    places = text.sequence.positions
+    needed = places.shape[1] if places.shape[0] == 1 else int(places.max()) + 1
+    if needed > limit:
+        raise UserError(
+            f"{needed} positions, but the position scheme can address {limit} (model.max_context); train with a longer"
+            " one, or choose another model/position"
+        )

@@ -22,26 +22,28 @@ from zoo.model import Model
 MIDDLE = LENGTH // 2
 
 
-def reach(model: Model, tokens: Tensor, **inputs: Tensor) -> Tensor:
-    """(T, T): how far the logits at t move with the embedding of s, by gradient."""
+def reach(model: Model, row: Tensor, **inputs: Tensor) -> Tensor:
+    """(T, T): how far the logits at t move with the embedding of s, by gradient. Copy t of the row asks about t."""
+    length = row.shape[1]
+    copies = {key: value.expand(length, -1) for key, value in inputs.items()}
     seen: list[Tensor] = []
 
     def keep(module: nn.Module, arguments: object, output: Tensor) -> None:
         seen.append(output)
 
     handle = model.topology.out.register_forward_hook(keep)
-    out = logits(model, tokens, **inputs)
+    out = logits(model, row.expand(length, -1), **copies)
     handle.remove()
-    weights = torch.linspace(-1, 1, out.shape[-1])
-    rows = [torch.autograd.grad((out[0, t] * weights).sum(), seen, retain_graph=True)[0] for t in range(out.shape[1])]
-    return torch.stack([row[0].abs().sum(-1) for row in rows])
+    asked = (out[range(length), range(length)] * torch.linspace(-1, 1, out.shape[-1])).sum()
+    return torch.autograd.grad(asked, seen)[0].abs().sum(-1)
 
 
 def assert_causal(model: Model) -> None:
+    """Rows 2 and 3 are rows 0 and 1 with another token in the middle."""
     before = draw(2)
     after = before.clone()
     after[:, MIDDLE] = (after[:, MIDDLE] + 1) % VOCABULARY
-    a, b = logits(model, before), logits(model, after)
+    a, b = logits(model, torch.cat([before, after])).chunk(2)
     assert close(a[:, :MIDDLE], b[:, :MIDDLE])
     assert not close(a[:, MIDDLE], b[:, MIDDLE], 1e-3)
     assert not close(a[:, MIDDLE + 1 :], b[:, MIDDLE + 1 :], 1e-4)

@@ -16,70 +16,60 @@ from tests.helpers import (
     real_of,
 )
 from torch import Tensor
+from torch.nn.functional import pad
 
 from zoo.model import Model
 
-LENGTHS = [5, LENGTH, 17]
-SOURCE_LENGTHS = [SOURCE_LENGTH, 2, 6]
-LAYOUTS = [("right", "left"), ("left", "right")]
-
-
-def filler(real: Tensor) -> Tensor:
-    """Anything may stand where there is padding."""
-    return draw(*real.shape, seed=99)
-
-
 def spread(texts: list[Tensor], real: Tensor) -> Tensor:
-    """The texts laid into a batch, at its real places."""
-    return filler(real).masked_scatter(real, torch.cat(texts))
+    """The texts laid into a batch at its real places; anything may stand where there is padding."""
+    return draw(*real.shape, seed=99).masked_scatter(real, torch.cat(texts))
 
 
-def assert_rows_keep_apart(model: Model, side: str, source_side: str) -> None:
-    """Each row by itself and in a padded batch; where a source is read, both are padded, on different sides."""
-    real = real_of(LENGTHS, LENGTH + 3, side)
-    texts = [draw(1, length, seed=i)[0] for i, length in enumerate(LENGTHS)]
-    inputs, alone = {"padding": real}, [{} for _ in texts]
+def both_sides(lengths: list[int], width: int) -> Tensor:
+    """Real places of a batch that has each length twice: padded on the left, then padded on the right."""
+    return torch.cat([real_of(lengths, width, "left"), real_of(lengths, width, "right")])
+
+
+def assert_rows_keep_apart(model: Model) -> None:
+    """Two texts, each alone and twice in one batch, padded left and right; their sources are padded the other way."""
+    texts = [draw(1, length, seed=length)[0] for length in (5, LENGTH)]
+    real = both_sides([5, LENGTH], LENGTH + 3)
+    inputs, alone = {"padding": real}, [{}, {}]
     if model.topology.reads_source:
-        sources = [draw(1, length, seed=10 + i)[0] for i, length in enumerate(SOURCE_LENGTHS)]
-        inputs["source_padding"] = real_of(SOURCE_LENGTHS, SOURCE_LENGTH + 4, source_side)
-        inputs["source"] = spread(sources, inputs["source_padding"])
+        sources = [draw(1, length, seed=length)[0] for length in (SOURCE_LENGTH, 2)]
+        source_real = both_sides([SOURCE_LENGTH, 2], SOURCE_LENGTH + 4).roll(2, 0)
+        inputs |= {"source": spread([*sources, *sources], source_real), "source_padding": source_real}
         alone = [{"source": source[None]} for source in sources]
-    together = logits(model, spread(texts, real), **inputs)
+    together = logits(model, spread([*texts, *texts], real), **inputs)
     for i, text in enumerate(texts):
-        assert close(together[i][real[i]], logits(model, text[None], **alone[i])[0])
+        expected = logits(model, text[None], **alone[i])[0]
+        for row in (i, i + 2):
+            assert close(together[row][real[row]], expected)
 
 
-@pytest.mark.parametrize(("side", "source_side"), LAYOUTS)
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
-def test_a_row_alone_is_the_row_in_a_padded_batch(
-    mixer: str, position: str, topology: str, side: str, source_side: str
-) -> None:
-    assert_rows_keep_apart(model(mixer=mixer, position=position, topology=topology), side, source_side)
+def test_a_row_alone_is_the_row_padded_left_or_right(mixer: str, position: str, topology: str) -> None:
+    assert_rows_keep_apart(model(mixer=mixer, position=position, topology=topology))
 
 
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
 def test_no_part_mixes_the_rows_of_a_padded_batch(axis: str, name: str) -> None:
-    for side, source_side in LAYOUTS:
-        assert_rows_keep_apart(model("transformer_2017", **{axis: name}), side, source_side)
+    assert_rows_keep_apart(model("transformer_2017", **{axis: name}))
 
 
-@pytest.mark.parametrize("backend", ["plain", "fused"])
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
-def test_a_row_without_a_real_token_is_finite_and_adds_nothing(
-    mixer: str, position: str, topology: str, backend: str
-) -> None:
+def test_a_row_without_a_real_token_is_finite_and_adds_nothing(mixer: str, position: str, topology: str) -> None:
     built = model(mixer=mixer, position=position, topology=topology, ffn="moe")
     tokens, real = draw(3), real_of([0, 11, LENGTH], LENGTH, "left")
+    source, source_real = draw(3, SOURCE_LENGTH, seed=6), real_of([0, SOURCE_LENGTH, 4], SOURCE_LENGTH, "right")
     weights = draw(3, seed=5)[..., None] * real[..., None] / LENGTH
     outcomes = []
     for rows in (slice(0, 3), slice(1, 3)):
-        sources = {}
-        if built.topology.reads_source:
-            sources["source"] = draw(3, SOURCE_LENGTH, seed=6)[rows]
-            sources["source_padding"] = real_of([0, SOURCE_LENGTH, 4], SOURCE_LENGTH, "right")[rows]
-        out = call(built, tokens[rows], padding=real[rows], backend=backend, **sources)
+        read = built.topology.reads_source
+        sources = {"source": source[rows], "source_padding": source_real[rows]} if read else {}
+        out = call(built, tokens[rows], padding=real[rows], **sources)
         assert out.logits.isfinite().all()
         loss = (out.logits * weights[rows]).sum() + sum(out.auxiliary.values())
         outcomes.append((out, torch.autograd.grad(loss, list(built.parameters()))))
@@ -93,38 +83,26 @@ def test_a_row_without_a_real_token_is_finite_and_adds_nothing(
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_document_alone_is_the_document_packed_with_others(mixer: str, position: str, topology: str) -> None:
     built = model(mixer=mixer, position=position, topology=topology)
-    lengths = [7, 12, 15]
-    row = draw(1, sum(lengths))
-    documents = torch.repeat_interleave(torch.arange(3), torch.tensor(lengths))[None]
+    lengths = [7, 12]
+    row, documents = draw(1, 19), torch.tensor([[4] * 7 + [2] * 12])
     alone = torch.cat([logits(built, text) for text in row.split(lengths, dim=1)], dim=1)
-    padded = torch.nn.functional.pad(row, (0, 4), value=1)
-    real = torch.nn.functional.pad(torch.ones_like(row, dtype=torch.bool), (0, 4))
     assert close(logits(built, row, documents=documents), alone)
-    assert close(logits(built, row, documents=documents, padding=torch.ones_like(row, dtype=torch.bool)), alone)
-    trailing = torch.nn.functional.pad(documents, (0, 4), value=2)
-    assert close(logits(built, padded, documents=trailing, padding=real)[:, : sum(lengths)], alone)
+    padded, trailing = (pad(one, (0, 4), value=2) for one in (row, documents))
+    assert close(logits(built, padded, documents=trailing, padding=real_of([19], 23, "right"))[:, :19], alone)
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_prefix_ends_with_its_document_and_skips_padding(mixer: str, position: str) -> None:
     built = model(mixer=mixer, position=position, topology="prefix_lm")
-    lengths = [9, 14]
-    row = draw(1, sum(lengths))
-    prefixes = [torch.arange(length)[None] < 4 for length in lengths]
-    alone = torch.cat(
-        [logits(built, text, prefix=prefix) for text, prefix in zip(row.split(lengths, 1), prefixes, strict=True)], dim=1
-    )
-    prefix, documents = torch.cat(prefixes, 1), torch.tensor([[3] * 9 + [1] * 14])
-    assert close(logits(built, row, prefix=prefix, documents=documents), alone)
-    pad = {"pad": (5, 0)}
-    padded = logits(
-        built,
-        torch.nn.functional.pad(row, **pad, value=1),
-        prefix=torch.nn.functional.pad(prefix, **pad, value=True),
-        documents=torch.nn.functional.pad(documents, **pad, value=3),
-        padding=torch.nn.functional.pad(torch.ones_like(row, dtype=torch.bool), **pad),
-    )
-    assert close(padded[:, 5:], alone)
+    row, documents = draw(1, 23), torch.tensor([[3] * 9 + [1] * 14])
+    prefixes = [torch.arange(length)[None] < 4 for length in (9, 14)]
+    parts = zip(row.split([9, 14], 1), prefixes, strict=True)
+    alone = torch.cat([logits(built, text, prefix=prefix) for text, prefix in parts], dim=1)
+    packed = {"prefix": torch.cat(prefixes, 1), "documents": documents}
+    assert close(logits(built, row, **packed), alone)
+    shifted = {"prefix": pad(packed["prefix"], (5, 0), value=True), "documents": pad(documents, (5, 0), value=3)}
+    out = logits(built, pad(row, (5, 0), value=1), padding=real_of([23], 28, "left"), **shifted)
+    assert close(out[:, 5:], alone)
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)

@@ -30,15 +30,15 @@ def build(*overrides: str) -> Model:
 
 
 @torch.no_grad()
-def randomise(module: nn.Module, seed: int = 0) -> None:
+def randomise(module: nn.Module) -> None:
     """Weights that hide nothing: no gain is 1, no bias 0, no attention flat, no activation in its linear range."""
-    generator = torch.Generator().manual_seed(seed)
-    for parameter in module.parameters():
+    generator = torch.Generator().manual_seed(0)
+    for name, parameter in module.named_parameters():
         drawn = torch.randn(parameter.shape, generator=generator)
         if parameter.ndim > 1:
             parameter.copy_(drawn * parameter.shape[-1] ** -0.5)
         else:
-            parameter.add_(0.3 * drawn)
+            parameter.copy_((0 if name.endswith("bias") else 1) + 0.3 * drawn)
 
 
 def noise(*shape: int, seed: int = 1) -> Tensor:

@@ -40,6 +40,7 @@ def test_scores_do_not_depend_on_batch_size_or_order():
     for one in scores[1:]:
         assert astuple(one)[:4] == pytest.approx(astuple(scores[0])[:4], rel=1e-6)
     assert scores[0].tokens == 37 * 38 // 2
+    assert scores[0].loss == pytest.approx(scores[1].loss, rel=1e-13)  # sums are in float64
 
 
 def test_the_loss_is_a_mean_over_targets_not_over_batches():
@@ -77,7 +78,7 @@ def test_bits_per_byte_counts_the_bytes_of_scored_targets_only():
 def test_bits_per_byte_is_none_with_a_reason_when_a_scored_length_is_unknown():
     targets = torch.tensor([[1, 2]])
     lengths = torch.ones(256, dtype=torch.long)
-    lengths[2] = -1
+    lengths[0] = lengths[2] = -1
     scored = Task({"tokens": targets}, targets, torch.ones(1, 2))
     unscored = Task({"tokens": targets}, targets, torch.tensor([[1.0, 0.0]]))
     unknown, known = (evaluate(Uniform(), [one], lengths, device=CPU) for one in (scored, unscored))
@@ -92,7 +93,7 @@ def test_accuracy_is_the_share_of_scored_targets_that_come_first():
             return Output(torch.nn.functional.one_hot(tokens, VOCABULARY).float())
 
     targets = torch.tensor([[1, 2, 3, 4]])
-    batch = Task({"tokens": torch.tensor([[1, 2, 0, 0]])}, targets, torch.tensor([[1.0, 1.0, 1.0, 0.0]]))
+    batch = Task({"tokens": torch.tensor([[1, 2, 0, 4]])}, targets, torch.tensor([[1.0, 1.0, 1.0, 0.0]]))
     assert evaluate(Copy(), [batch], ONE_BYTE, device=CPU).accuracy == pytest.approx(2 / 3)
 
 

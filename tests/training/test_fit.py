@@ -86,6 +86,25 @@ def test_a_micro_batch_without_targets_contributes_nothing():
     assert [step.tokens for step in first] == [36, 72, 108]  # positions, scored or not
 
 
+def test_a_micro_batch_without_targets_is_not_even_computed():
+    class Fragile(Tiny):
+        def forward(self, tokens):
+            assert tokens.shape[1] == 6
+            return super().forward(tokens)
+
+    empty = task(torch.ones(3, 5, dtype=torch.long))
+    train(Fragile(), lambda step: [*tasks(step), Task(empty.inputs, empty.targets, 0 * empty.weights)])
+
+
+def test_an_update_uses_its_own_gradients_only():
+    model, copied = Tiny(), Tiny()
+    train(model, steps=2)
+    copied.load_state_dict(model.state_dict())
+    for one in (model, copied):  # only the first still has gradients of the update before
+        train(one, steps=3, start=2)
+    same_weights(model, copied, rtol=0, atol=0)
+
+
 def test_an_update_without_targets_leaves_the_weights_and_uses_up_its_number(caplog):
     def source(step):
         parts = tasks(step)
@@ -153,6 +172,14 @@ def test_the_micro_batches_of_an_update_have_different_dropout():
     one, other = Tiny(dropout=0.5), Tiny(dropout=0.5)
     train(one, lambda step: [part], steps=1)
     train(other, lambda step: [part, part], steps=1)
+    assert not torch.allclose(one.down.weight, other.down.weight)
+
+
+def test_the_updates_of_a_run_have_different_dropout():
+    part = task(torch.arange(14).reshape(2, 7) % VOCABULARY)
+    one, other = Tiny(dropout=0.5), Tiny(dropout=0.5)
+    train(one, lambda step: [part], steps=1)
+    train(other, lambda step: [part], steps=2, start=1)
     assert not torch.allclose(one.down.weight, other.down.weight)
 
 

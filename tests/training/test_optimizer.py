@@ -117,6 +117,12 @@ def test_a_users_norm_with_vectors_never_decays():
     assert decayed(build("adamw", model, decay_embeddings=True)) == {"1.weight"}
 
 
+def test_a_vector_never_decays_whatever_its_role():
+    model = Linear(4, 4, bias=True)
+    set_role(model, "bias", Role.ROUTER)
+    assert decayed(build("adamw", model)) == {"weight"}
+
+
 def test_own_parameters_never_decay_even_as_matrices():
     assert "rates" not in decayed(build("adamw", Tiny(), decay_embeddings=True))
 

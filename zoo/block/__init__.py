@@ -38,7 +38,9 @@ class Block(Part):
 
     def state_elements(self, length: int, memory: int) -> int:
         """What the mixer keeps after `length` positions and the cross-mixer of `memory` positions."""
-        return self.mixer.state_elements(length) + (0 if self.cross is None else self.cross.state_elements(memory))
+        return self.mixer.state_elements(length) + (
+            0 if self.cross is None else self.cross.cross_state_elements(memory)
+        )
 
 
 blocks: Registry[Block] = Registry("block", Block, __name__)

@@ -15,8 +15,8 @@ source's table ("all", as in 2017)."""
 
 
 class Embedding(Part):
-    """Contract: `Embedding(common, vocabulary)`. `weight` (V, D) is the table, which the head may share; a scale acts on
-    the way in only."""
+    """Contract: `Embedding(common, vocabulary)`; `weight` (V, D) is the table, which the head may share; a scale acts
+    on the way in only."""
 
     weight: nn.Parameter
     tie: Tie

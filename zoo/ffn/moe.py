@@ -14,15 +14,16 @@ from zoo.roles import Linear, Role
 
 @ffns.register("moe")
 class MixtureOfExperts(FFN):
-    """Σ_{e in top-k} g_e · FFN_e(x),  p = softmax(W_r x); g is p of the k best experts, divided by its sum if `renormalize`.
+    """Σ_{e in top-k} g_e · FFN_e(x),  p = softmax(W_r x); g is p of the k best experts, divided by its sum if
+    `renormalize`.
 
     balance: coefficient of E · Σ_e f_e P_e, where f_e is the share of the k·N assignments that went to expert e and P_e
         the mean of p_e over the N real tokens: 1 when even, for every k; E when all go to one expert and k = 1
     router_z: coefficient of mean(logsumexp(W_r x)²), which keeps the router's scores small
     expert: any dense FFN
 
-    Both losses are means over the real tokens of one forward pass, summed over layers. Padding is never routed and in no
-    statistic. No expert has a capacity: nothing is dropped, and a token's result does not depend on the others.
+    Both losses are means over the real tokens of one forward pass, summed over layers. Padding is never routed and is
+    in no statistic. No expert has a capacity: nothing is dropped, and a token's result does not depend on the others.
 
     paper: Shazeer et al. 2017, arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961 (balance); Zoph et al. 2022,
         arXiv:2202.08906 (router z-loss); Jiang et al. 2024, arXiv:2401.04088 (renormalised top-2)

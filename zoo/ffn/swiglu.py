@@ -12,7 +12,7 @@ class SwiGLU(Gated):
     """W₂ (silu(W_g x) · W₁ x),  silu(x) = x σ(x).
 
     paper: Shazeer 2020, arXiv:2002.05202
-    differs: ratio 8/3 makes it as large as a plain FFN of ratio 4, to rounding; biases are possible, the paper has none.
+    differs: ratio 8/3 makes it as large as a plain FFN of ratio 4, to rounding; biases are possible.
     """
 
     def __init__(

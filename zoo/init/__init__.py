@@ -21,8 +21,8 @@ class Init(ABC):
 
     @abstractmethod
     def fill(self, weight: Tensor, role: Role, n_layers: int, generator: torch.Generator) -> None:
-        """Overwrite a matrix (outputs, inputs), or a table (rows, width), in place. `n_layers` is the depth of the stack
-        that it is in."""
+        """Overwrite a matrix (outputs, inputs), or a table (rows, width), in place. `n_layers` is the depth of the
+        stack that it is in."""
 
 
 inits: Registry[Init] = Registry("init", Init, __name__)

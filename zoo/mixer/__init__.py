@@ -40,5 +40,9 @@ class Mixer(Part):
         """`flops` when it reads a memory of `keys` positions. Only for mixers that can."""
         raise TypeError(f"{type(self).__name__} cannot {Ability.CROSS}")
 
+    def cross_state_elements(self, memory: int) -> int:
+        """Numbers that one row must keep of a memory of that many positions. Only for mixers that can."""
+        raise TypeError(f"{type(self).__name__} cannot {Ability.CROSS}")
+
 
 mixers: Registry[Mixer] = Registry("mixer", Mixer, __name__)

@@ -75,6 +75,9 @@ class Attention(Mixer):
         kept = length if self.window is None else min(length, self.window)
         return 2 * self.groups * self.head_dim * kept
 
+    def cross_state_elements(self, memory: int) -> int:
+        return 2 * self.groups * self.head_dim * memory
+
     def flops(self, queries: int, keys: int) -> int:
         return super().flops(queries, keys) + self._products(queries, keys)
 

@@ -21,8 +21,8 @@ class Masked(Objective):
         super().__init__(label_smoothing)
         if not 0 < rate <= 1 or mask < 0 or random < 0 or mask + random > 1:
             raise UserError(
-                f"objective.rate={rate} must be above 0 and at most 1, and mask={mask} and random={random} be shares that"
-                " add up to at most 1"
+                f"objective.rate={rate} must be above 0 and at most 1, and mask={mask} and random={random} be shares"
+                " that add up to at most 1"
             )
         self.rate, self.mask, self.random = rate, mask, random
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from zoo.config import Budget
 from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus
 from zoo.init import generator_for
@@ -13,14 +12,17 @@ class Feed:
     """The tasks of one run. Those of a step are a function of (data, objective, seed, step) and nothing else; those of
     an evaluation are the same for every seed. Raises UserError when a split is too short for one context."""
 
-    def __init__(self, corpus: Corpus, objective: Objective, topology: str, budget: Budget, seed: int):
-        self.corpus, self.objective, self.topology, self.budget, self.seed = corpus, objective, topology, budget, seed
+    def __init__(
+        self, corpus: Corpus, objective: Objective, topology: str, *, batch_size: int, context: int, splits: list[str]
+    ):
+        self.corpus, self.objective, self.topology = corpus, objective, topology
         self.special = corpus.tokenizer.special
-        self.loaders = {split: self._loader(split) for split in corpus.splits}
+        length, overlap = objective.window(context)
+        self.loaders = {split: Loader(corpus, split, length, overlap, batch_size, context) for split in splits}
 
-    def tasks(self, step: int) -> list[Task]:
+    def tasks(self, step: int, accumulate: int, seed: int) -> list[Task]:
         """The micro-batches of update number `step`, counted from 0."""
-        return [self._task(step * self.budget.accumulate + micro) for micro in range(self.budget.accumulate)]
+        return [self._task(step * accumulate + micro, seed) for micro in range(accumulate)]
 
     def evaluation(self, split: str, batches: int | None = None) -> Iterator[Task]:
         """Every target of the split once, or as many as fill that many batches."""
@@ -28,11 +30,6 @@ class Feed:
         for batch in self.loaders[split].evaluation(batches):
             yield self.objective.prepare(batch, self.special, self.topology, generator)
 
-    def _task(self, index: int) -> Task:
-        batch = self.loaders["train"].train_batch(index, self.seed)
-        return self.objective.prepare(batch, self.special, self.topology, generator_for(self.seed, "objective", index))
-
-    def _loader(self, split: str) -> Loader:
-        budget = self.budget
-        length, overlap = self.objective.window(budget.context)
-        return Loader(self.corpus, split, length, overlap, budget.batch_size, budget.context)
+    def _task(self, index: int, seed: int) -> Task:
+        batch = self.loaders["train"].train_batch(index, seed)
+        return self.objective.prepare(batch, self.special, self.topology, generator_for(seed, "objective", index))

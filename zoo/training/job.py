@@ -88,7 +88,14 @@ class Job:
         self.machinery = resolve(experiment.runtime)
         self.device = torch.device(self.machinery.device)
         self.objective = objectives.build(experiment.objective)
-        self.feed = Feed(corpus, self.objective, experiment.model.topology.name, experiment.budget, experiment.seed)
+        self.feed = Feed(
+            corpus,
+            self.objective,
+            experiment.model.topology.name,
+            batch_size=experiment.budget.batch_size,
+            context=experiment.budget.context,
+            splits=list(corpus.splits),
+        )
         self.schedule = schedules.build(experiment.schedule)
         self.schedule.factor(0, experiment.budget.steps)  # a warm-up longer than the run is refused before the start
         self.model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
@@ -132,7 +139,7 @@ class Job:
             self.model,
             self.optimizer,
             self.schedule,
-            self.feed.tasks,
+            lambda step: self.feed.tasks(step, budget.accumulate, self.experiment.seed),
             steps=budget.steps,
             seed=self.experiment.seed,
             device=self.device,
@@ -187,12 +194,18 @@ class Job:
             self.folder.checkpoints,
             self.done,
             self.model,
-            architecture={"model": self.node["model"], "vocabulary": self.corpus.tokenizer.vocabulary},
+            architecture=self._architecture(),
             tokenizer=self.corpus.tokenizer.to_json(),
             train_state={"optimizer": self.optimizer.state_dict(), "tokens": self.tokens, "seconds": self.seconds},
             average=average.weights if average else None,
             keep=self.experiment.runtime.keep_checkpoints,
         )
+
+    def _architecture(self) -> dict[str, Any]:
+        """What rebuilds and scores the model without its run folder."""
+        node = self.node
+        about = {key: node[key] for key in ("model", "objective", "data")}
+        return {**about, "vocabulary": self.corpus.tokenizer.vocabulary, "context": node["budget"]["context"]}
 
     def _restore(self) -> None:
         """Go back to the newest whole checkpoint, if there is one. Raises UserError when it was computed otherwise."""

@@ -1,7 +1,6 @@
 """The King James Bible, from an installed package."""
 
 import importlib.resources
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import groupby
@@ -31,6 +30,8 @@ class KingJames(Source):
 
     def documents(self) -> Iterator[Document]:
         """The 1,189 chapters, in the order of the book. Raises UserError when the database cannot be read."""
+        import sqlite3  # here, because a Python built without it can still read all other corpora
+
         try:
             with closing(sqlite3.connect(f"{self.file.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
                 rows = connection.execute(VERSES).fetchall()
