@@ -15,11 +15,14 @@ from torch import Tensor
 
 from zoo.ability import Ability, missing
 from zoo.build import build_model
+from zoo.common import Common
 from zoo.compose import compose
-from zoo.config import ModelConfig, parse_model, plain
+from zoo.config import parse_model, plain
+from zoo.experiment import ModelConfig
 from zoo.families import AXES
 from zoo.mixer import mixers
 from zoo.model import Model, Output
+from zoo.norm import norms
 from zoo.option import Choice, Option
 from zoo.paths import CONF
 from zoo.position import positions
@@ -98,6 +101,12 @@ def model(base: str = "modern", **changes: Any) -> Model:
             pytest.skip(f"refused: {reasons[0]}")
         _built[key] = build(node)
     return deepcopy(_built[key])
+
+
+def common(**changes: Any) -> Common:
+    """What a part gets first, for parts by themselves: width 16, four heads, no biases, RMSNorm."""
+    sizes = {"d_model": 16, "n_heads": 4, "n_layers": 2, "max_context": 64, "dropout": 0.0, "bias": False}
+    return Common(**({"norm": norms.get("rmsnorm")} | sizes | changes))
 
 
 def lacking(node: Node) -> list[str]:

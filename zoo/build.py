@@ -5,9 +5,9 @@ from torch import nn
 from zoo.ability import Ability, refuse_unless
 from zoo.block import Block, blocks
 from zoo.common import Common
-from zoo.config import ModelConfig
 from zoo.embedding import embeddings
 from zoo.errors import UserError
+from zoo.experiment import ModelConfig
 from zoo.ffn import ffns
 from zoo.head import heads
 from zoo.init import initialise, inits

@@ -5,82 +5,16 @@ Past this file nobody sees a DictConfig, and no config error can appear.
 
 import importlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints
+from typing import Any, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from zoo.errors import UserError
+from zoo.experiment import Budget, Experiment, ModelConfig, Runtime
 from zoo.families import AXES, FAMILY_PACKAGES, PER_LAYER
-from zoo.option import Choice, Option
 from zoo.registry import FAMILIES, did_you_mean
 from zoo.schema import convert, parse_choice, parse_option, typed
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """One architecture: sizes that the parts share, and a choice for each axis."""
-
-    d_model: int
-    n_layers: int
-    n_heads: int
-    max_context: int
-    dropout: float
-    bias: bool
-    topology: Option
-    embedding: Option
-    position: Choice
-    block: Choice
-    norm: Choice
-    mixer: Choice
-    cross: Choice | None
-    ffn: Choice
-    head: Option
-    init: Option
-
-
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """How much a run may see and how often it is scored."""
-
-    steps: int
-    batch_size: int
-    context: int
-    accumulate: int
-    evaluate_every: int
-    evaluate_batches: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Runtime:
-    """What merely runs the experiment. It is recorded, but is no part of a run's identity."""
-
-    device: str
-    dtype: Literal["auto", "float32", "bfloat16"]
-    attention: Literal["auto", "plain", "fused"]
-    compile: bool
-    threads: int | None
-    log_every: int
-    checkpoint_every: int
-    keep_checkpoints: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Experiment:
-    """Everything one run is: science first, machinery last."""
-
-    model: ModelConfig
-    objective: Option
-    data: Option
-    tokenizer: Option
-    optimizer: Option
-    schedule: Option
-    budget: Budget
-    seed: int
-    runtime: Runtime
-    out: str
-    cache: str
 
 
 def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:

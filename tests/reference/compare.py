@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from tests.reference.weights import Table, copy_in, find
 from zoo.build import build_model
 from zoo.compose import compose
-from zoo.config import ModelConfig, parse_model, plain
+from zoo.config import parse_model, plain
+from zoo.experiment import ModelConfig
 from zoo.model import Model
 
 TOLERANCE = 1e-5

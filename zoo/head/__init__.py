@@ -11,7 +11,7 @@ from zoo.roles import Linear
 
 
 class Head(Part):
-    """Contract: `Head(common, vocabulary)`; `out` is the last projection, its weight (V, D) one that tables may share."""
+    """Contract: `Head(common, vocabulary)`; `out` is the last projection, whose weight (V, D) a table may share."""
 
     out: Linear
 

@@ -59,7 +59,7 @@ class RoPE(Position):
     def rotate(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], context: Context
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G T K"]]:
-        cos, sin = context.once((self, q.dtype), lambda: self.waves(q, context))
+        cos, sin = context.once((self, q.shape[-1], q.dtype), lambda: self.waves(q, context))
         return self.turn(q, cos, sin), self.turn(k, cos, sin)
 
     def waves(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:

@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-import yaml
 from omegaconf import DictConfig
 
 from zoo.accounting import costs
 from zoo.build import build_model
-from zoo.config import Experiment, load_plugin, parse, plain
+from zoo.config import load_plugin, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
+from zoo.experiment import Experiment
 from zoo.objective import objectives
 from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged
 from zoo.training.evaluate import evaluate
 from zoo.training.feed import Feed
+from zoo.training.identity import read_config, science_of, slug
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
 from zoo.training.optimizer import optimizers
@@ -27,9 +28,6 @@ from zoo.training.record import environment
 from zoo.training.run import RunFolder, read_status, run_name
 from zoo.training.runtime import resolve
 from zoo.training.schedule import schedules
-
-MACHINERY = ("runtime", "out", "cache", "data")
-"""Keys that are no part of a run's identity; of the data, the fingerprint is."""
 
 SplitName = Literal["train", "validation", "test"]
 
@@ -45,7 +43,7 @@ def train(config: DictConfig, choices: Mapping[str, str], overrides: list[str]) 
         node, folder = read_config(Path(resume)), Path(resume)
     experiment = parse(node)
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
-    science = {key: value for key, value in node.items() if key not in MACHINERY} | {"data": corpus.fingerprint}
+    science = science_of(node, corpus.fingerprint)
     if resume is None:
         folder = Path(experiment.out) / run_name(slug(choices, overrides), science)
     state = (read_status(folder) or {}).get("state")
@@ -55,27 +53,6 @@ def train(config: DictConfig, choices: Mapping[str, str], overrides: list[str]) 
     with RunFolder(folder) as run:
         about = {"choices": dict(choices), "overrides": overrides, "science": science}
         return Job(experiment, node, corpus, run).run(about)
-
-
-def slug(choices: Mapping[str, str], overrides: list[str]) -> list[str]:
-    """The readable half of a run's name: model, data, and what else was chosen."""
-    words = [choices.get("model", "model"), choices.get("data", "data")]
-    for override in overrides:
-        key, _, value = override.lstrip("+~").partition("=")
-        if key not in ("model", "data", "out", "cache", "resume", "plugins", "data.path") and "runtime" not in key:
-            words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
-    return words
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """The resolved config of a run folder. Raises UserError when there is none."""
-    try:
-        node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"{folder} has no readable config.yaml, so it is no run folder") from error
-    if not isinstance(node, dict):
-        raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
-    return node
 
 
 class Job:

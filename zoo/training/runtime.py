@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 
 import torch
 
-from zoo.config import Runtime
 from zoo.errors import UserError
+from zoo.experiment import Runtime
 
 
 @dataclass(frozen=True)

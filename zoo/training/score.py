@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from zoo.api import Run, load
-from zoo.config import Runtime, load_plugin, plain, refuse_unknown
+from zoo.config import load_plugin, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
+from zoo.experiment import Runtime
 from zoo.objective import objectives
 from zoo.schema import convert, parse_option, typed
 from zoo.training.evaluate import Scores, evaluate
