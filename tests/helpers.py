@@ -1,4 +1,4 @@
-"""What the laws and the tests of parts share: options read from conf/, small models of any choice of them, their inputs.
+"""What the laws and the tests of parts share: options read from conf/, small models of any choice of them, inputs.
 
 Nothing here lists an option: a new file under conf/model/ is found, combined and tested by existing.
 """
@@ -49,7 +49,7 @@ MIXER_AND_POSITION = list(product(OPTIONS["mixer"], OPTIONS["position"]))
 
 @cache
 def composed(*overrides: str) -> Node:
-    """The experiment of a command line, as plain containers (`resume` is no part of one). It is shared: do not write."""
+    """The experiment of a command line, as plain containers; `resume` is no part of one. Not to be written to."""
     return {key: value for key, value in plain(compose(overrides)).items() if key != "resume"}
 
 
@@ -71,8 +71,8 @@ def preset(name: str, size: str = "tiny") -> Node:
 
 
 def model_node(base: str = "modern", **changes: Any) -> Node:
-    """The preset with axes swapped (by the name of an option file, or by a node) and sizes changed. It is as small as it
-    can be, as deep as its patterns are long, and starts from weights large enough for a fault to show in the logits."""
+    """The preset with axes swapped (by the name of an option file, or by a node) and sizes changed. It is narrow, as
+    deep as its patterns are long, and starts from weights large enough for a fault to show in the logits."""
     node = composed(f"model={base}")["model"] | {"d_model": 16, "n_heads": 4, "init": option("init", "xavier")}
     for key, value in changes.items():
         axis = "mixer" if key == "cross" else key

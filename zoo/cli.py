@@ -7,23 +7,28 @@ from contextlib import contextmanager
 
 from hydra.errors import HydraException
 
-from zoo.errors import UserError
+from zoo.errors import RunFailed, UserError
 from zoo.hydra_errors import translate
 
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Around the body of a command: a UserError is printed as one sentence and ends it with exit code 2."""
+    """Around the body of a command: what went wrong is told as one sentence, and the exit code says of which kind it
+    is: 2 bad input, 1 a run that failed, 130 an interruption."""
     try:
         yield
     except UserError as error:
-        fail(str(error))
+        fail(str(error), 2)
+    except RunFailed as error:
+        fail(str(error), 1)
+    except KeyboardInterrupt as error:
+        fail(str(error) or "interrupted", 130)
 
 
-def fail(message: str) -> None:
-    """Say what was wrong and exit with code 2."""
-    print(f"error: {message}", file=sys.stderr)
-    raise SystemExit(2)
+def fail(message: str, code: int) -> None:
+    """Say what was wrong and exit."""
+    print(f"error: {message}" if code != 130 else message, file=sys.stderr)
+    raise SystemExit(code)
 
 
 def run(main: Callable[[], None]) -> None:
@@ -32,4 +37,4 @@ def run(main: Callable[[], None]) -> None:
     try:
         main()
     except HydraException as error:
-        fail(translate(str(error)))
+        fail(translate(str(error)), 2)

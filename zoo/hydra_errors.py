@@ -14,8 +14,10 @@ def translate(message: str) -> str:
         choices = [name for name in listed.split() if not name.startswith("_")]
         return f"no {group} '{option}'{did_you_mean(option, choices)}; choose from {', '.join(choices)}"
     if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
-        key = found.group(1)
-        return f"no key '{key}'{did_you_mean(key, _keys())}; `python train.py --cfg job` shows all keys"
+        key, keys = found.group(1), _keys()
+        if key in keys:
+            return f"no key '{key}' in the options chosen here; the same command with --cfg job shows the keys there are"
+        return f"no key '{key}'{did_you_mean(key, keys)}; `python train.py --cfg job` shows all keys"
     if found := re.search(r"Could not override '([^']+)'", message):
         group = found.group(1)
         return f"no group '{group}'{did_you_mean(group, _groups())}; choose from {', '.join(_groups())}"

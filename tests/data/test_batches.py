@@ -304,8 +304,8 @@ def test_pairs_that_do_not_fit_are_dropped_and_counted_and_none_is_cut(pairs: Ca
 
 
 def test_pairs_are_right_padded_to_a_multiple_of_eight_within_the_context(pairs: Callable[..., Corpus]) -> None:
-    corpus = pairs(ROWS)
-    for context in (12, 30, 100):
+    corpus = pairs([*ROWS, ("a", "b" * 25)])
+    for context in (12, 28, 30, 100):
         for batch in Loader(corpus, "train", 0, 0, 4, context).evaluation():
             assert isinstance(batch, PairBatch)
             for tokens, real in ((batch.source, batch.source_real), (batch.target, batch.target_real)):

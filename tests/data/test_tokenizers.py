@@ -177,6 +177,7 @@ def test_bpe_learns_from_one_huge_line(text: bytes) -> None:
     assert tokenizer.text_ids > 256
     ids = tokenizer.encode(text)
     assert len(ids) < len(text) * 0.8
+    assert max(map(len, tokenizer.texts)) <= 64
     assert tokenizer.to_bytes(ids) == text
 
 

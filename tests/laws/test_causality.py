@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from torch import Tensor, nn
+
 from tests.helpers import (
     CAUSAL_TOPOLOGIES,
     EVERY_OPTION,
@@ -15,8 +17,6 @@ from tests.helpers import (
     logits,
     model,
 )
-from torch import Tensor, nn
-
 from zoo.model import Model
 
 MIDDLE = LENGTH // 2

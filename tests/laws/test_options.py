@@ -1,9 +1,10 @@
-"""Every option file composes, parses and builds wherever it may meet the others, or is refused for a declared reason."""
+"""Every option file composes, parses and builds wherever it may meet the others, or is refused for a stated reason."""
 
 from itertools import product
 
 import pytest
 import torch
+
 from tests.helpers import (
     EVERY_OPTION,
     OPTIONS,
@@ -20,7 +21,6 @@ from tests.helpers import (
     option,
     preset,
 )
-
 from zoo.build import assemble
 from zoo.config import parse, parse_model
 from zoo.errors import UserError

@@ -2,6 +2,9 @@
 
 import pytest
 import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
 from tests.helpers import (
     EVERY_OPTION,
     LENGTH,
@@ -15,10 +18,8 @@ from tests.helpers import (
     model,
     real_of,
 )
-from torch import Tensor
-from torch.nn.functional import pad
-
 from zoo.model import Model
+
 
 def spread(texts: list[Tensor], real: Tensor) -> Tensor:
     """The texts laid into a batch at its real places; anything may stand where there is padding."""

@@ -22,7 +22,7 @@ class Document:
 
 def cut(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     """The same bytes in pieces of at most `limit` bytes. A piece ends at a line end where there is one, else between
-    two characters of UTF-8. The pieces depend on the bytes only, not on how they were chunked."""
+    two characters of UTF-8, never inside a CRLF. The pieces depend on the bytes only, not on how they were chunked."""
     buffer = b""
     for chunk in chunks:
         buffer += chunk

@@ -47,21 +47,19 @@ class _Reading:
 
     def digest(self, document: Document) -> tuple[bytes, int]:
         """The hash and the size of a document, which is read once."""
-        sha, size, last = hashlib.sha256(), 0, b""
+        sha, size = hashlib.sha256(), 0
         for piece in document.pieces():
             sha.update(piece)
-            self._count_line_ends(last, piece)
+            self._count_line_ends(piece)
             self._check_utf8(document, size, piece)
             size += len(piece)
-            last = piece[-1:]
         return sha.digest(), size
 
-    def _count_line_ends(self, last: bytes, piece: bytes) -> None:
-        both = piece.count(b"\r\n")
-        torn = int(last == b"\r" and piece[:1] == b"\n")  # counted as a CR with the piece before
-        self.line_ends["CRLF"] += both + torn
-        self.line_ends["LF"] += piece.count(b"\n") - both - torn
-        self.line_ends["CR"] += piece.count(b"\r") - both - torn
+    def _count_line_ends(self, piece: bytes) -> None:
+        both = piece.count(b"\r\n")  # a CRLF is never cut in two, see `cut`
+        self.line_ends["CRLF"] += both
+        self.line_ends["LF"] += piece.count(b"\n") - both
+        self.line_ends["CR"] += piece.count(b"\r") - both
 
     def _check_utf8(self, document: Document, before: int, piece: bytes) -> None:
         if self.not_utf8 is None:

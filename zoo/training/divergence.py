@@ -6,10 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from zoo.errors import RunFailed
 from zoo.training.parameters import bare
 
 
-class Diverged(Exception):  # noqa: N818  (a state of the run, as in status.json)
+class Diverged(RunFailed):
     """Update `step` would have used a loss or a gradient that is not finite; `layer` is where it first shows."""
 
     def __init__(self, step: int, layer: str):

@@ -1,5 +1,6 @@
 """What makes two runs the same run, and what a run's folder is called."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import yaml
 
 from zoo.errors import UserError
+from zoo.training.run import run_name
 
-MACHINERY = ("runtime", "out", "cache", "data")
+MACHINERY = ("runtime", "out", "cache", "data", "resume", "plugins")
 """Keys that are no part of a run's identity; of the data, the fingerprint is."""
 
 
@@ -17,22 +19,32 @@ def science_of(node: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:
     return {key: value for key, value in node.items() if key not in MACHINERY} | {"data": fingerprint}
 
 
-def slug(choices: Mapping[str, str], overrides: list[str]) -> list[str]:
-    """The readable half of a run's name: model, data, and what else was chosen."""
-    words = [choices.get("model", "model"), choices.get("data", "data")]
-    for override in overrides:
+def slug(about: Mapping[str, Any]) -> list[str]:
+    """The readable half of a run's name: model, data, and what else was chosen on the command line."""
+    words = [about["choices"].get("model", "model"), about["choices"].get("data", "data")]
+    for override in about["overrides"]:
         key, _, value = override.lstrip("+~").partition("=")
-        if key not in ("model", "data", "out", "cache", "resume", "plugins", "data.path") and "runtime" not in key:
+        if key not in ("model", "data", "data.path") and key.split(".")[0] not in MACHINERY:
             words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
     return words
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The resolved config of a run folder. Raises UserError when there is none."""
+def find_folder(root: Path, words: list[str], science: Mapping[str, Any]) -> Path:
+    """The folder of that science under `root`: the one that there is, whatever its readable half, or a new name."""
+    name = run_name(words, science)
+    same = sorted(root.glob(f"*-{name.rpartition('-')[2]}")) if root.is_dir() else []
+    return same[0] if same else root / name
+
+
+def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The resolved config of a run folder, and what its record says of how it was chosen. Raises UserError when the
+    folder is no run folder."""
     try:
         node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"{folder} has no readable config.yaml, so it is no run folder") from error
+        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        about = {key: record[key] for key in ("choices", "overrides")}
+    except (OSError, yaml.YAMLError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder} is no run folder: it has no readable config.yaml and record.json") from error
     if not isinstance(node, dict):
         raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
-    return node
+    return node, about

@@ -19,14 +19,14 @@ from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged
 from zoo.training.evaluate import evaluate
 from zoo.training.feed import Feed
-from zoo.training.identity import read_config, science_of, slug
+from zoo.training.identity import find_folder, read_run, science_of, slug
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
 from zoo.training.optimizer import optimizers
 from zoo.training.progress import Display
 from zoo.training.record import environment
-from zoo.training.run import RunFolder, read_status, run_name
-from zoo.training.runtime import resolve
+from zoo.training.run import RunFolder, read_status
+from zoo.training.runtime import DEFAULT_THREADS, resolve
 from zoo.training.schedule import schedules
 
 SplitName = Literal["train", "validation", "test"]
@@ -39,20 +39,21 @@ def train(config: DictConfig, choices: Mapping[str, str], overrides: list[str]) 
     for module in node.pop("plugins", None) or []:
         load_plugin(module)
     resume = node.pop("resume", None)
+    about: dict[str, Any] = {"choices": dict(choices), "overrides": overrides}
     if resume is not None:
-        node, folder = read_config(Path(resume)), Path(resume)
+        node, about = read_run(Path(resume))
     experiment = parse(node)
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
-    science = science_of(node, corpus.fingerprint)
-    if resume is None:
-        folder = Path(experiment.out) / run_name(slug(choices, overrides), science)
+    about["science"] = science_of(node, corpus.fingerprint)
+    folder = find_folder(Path(experiment.out), slug(about), about["science"]) if resume is None else Path(resume)
     state = (read_status(folder) or {}).get("state")
     if state in ("done", "diverged"):
         print(f"{folder}: {state} already, nothing to do; remove the folder to run it again")
         return folder
-    with RunFolder(folder) as run:
-        about = {"choices": dict(choices), "overrides": overrides, "science": science}
-        return Job(experiment, node, corpus, run).run(about)
+    job = Job(experiment, node, corpus, RunFolder(folder))
+    with job.folder:
+        job.run(about)
+    return folder
 
 
 class Job:
@@ -60,8 +61,7 @@ class Job:
 
     def __init__(self, experiment: Experiment, node: dict[str, Any], corpus: Corpus, run: RunFolder):
         self.experiment, self.node, self.corpus, self.folder = experiment, node, corpus, run
-        if experiment.runtime.threads is not None:
-            torch.set_num_threads(experiment.runtime.threads)
+        torch.set_num_threads(experiment.runtime.threads or DEFAULT_THREADS)
         self.machinery = resolve(experiment.runtime)
         self.device = torch.device(self.machinery.device)
         self.objective = objectives.build(experiment.objective)
@@ -86,8 +86,9 @@ class Job:
         self.display = Display(steps=experiment.budget.steps, every=experiment.runtime.log_every)
         self.done = self.tokens = 0
         self.seconds = 0.0
+        self.scores: dict[str, dict[str, Any]] = {}
 
-    def run(self, about: dict[str, Any]) -> Path:
+    def run(self, about: dict[str, Any]) -> None:
         """Go on from the newest checkpoint, or begin; end with scores on every held-out split."""
         path, steps = self.folder.path, self.experiment.budget.steps
         self._restore()
@@ -96,7 +97,8 @@ class Job:
         self.display.say(f"{path}: {self.costs.parameters:,} parameters{since}")
         try:
             self._fit()
-            scores = {split: self._evaluate(split) for split in ("test",)} if self.done == steps else {}
+            if self.done == steps:
+                self._evaluate("test")
         except Diverged as error:
             self.folder.finish("diverged", step=error.step, layer=error.layer, reason=str(error))
             raise
@@ -106,8 +108,7 @@ class Job:
         if self.done < steps:
             self.folder.finish("interrupted", step=self.done)
             raise KeyboardInterrupt(how_to_resume(path))
-        self.folder.finish("done", step=self.done, seconds=round(self.seconds, 3), **scores)
-        return path
+        self.folder.finish("done", step=self.done, seconds=round(self.seconds, 3), scores=self.scores)
 
     def _fit(self) -> None:
         """Make the steps that are left, or those until an interruption."""
@@ -146,20 +147,20 @@ class Job:
             "train", loss=step.loss, **step.auxiliary, lr=step.lr, grad_norm=step.grad_norm, tokens_per_second=speed
         )
 
-    def _evaluate(self, split: SplitName, batches: int | None = None) -> dict[str, Any]:
-        """Score a held-out split and write its line; {} when the corpus has no such split."""
+    def _evaluate(self, split: SplitName, batches: int | None = None) -> None:
+        """Score a held-out split and write its line, if the corpus has that split."""
         if split not in self.feed.loaders:
-            return {}
+            return
         tasks = self.feed.evaluation(split, batches)
         with self.optimizer.averaged():
             scores = evaluate(
                 self.model, tasks, self.byte_lengths, device=self.device, autocast=self.machinery.autocast
             )
         values = {"loss": scores.loss, "bits_per_byte": scores.bits_per_byte, "accuracy": scores.accuracy}
+        self.scores[split] = values
         self._line(split, **values, scored=scores.tokens)
         bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
         self.display.say(f"step {self.done}  {split}: {scores.loss:.4f} nats per token, {bits}")
-        return values
 
     def _line(self, split: SplitName, **values: Any) -> None:
         self.folder.log(step=self.done, split=split, tokens=self.tokens, seconds=round(self.seconds, 3), **values)

@@ -7,6 +7,9 @@ import torch
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 
+DEFAULT_THREADS = torch.get_num_threads()
+"""What torch chose when it was imported; a job that asks for nothing gets it back."""
+
 
 @dataclass(frozen=True)
 class Machinery:

@@ -26,7 +26,7 @@ class Bpe(Tokenizer):
 
     paper: Sennrich et al. 2016, arXiv:1508.07909; on bytes: Radford et al. 2019 (GPT-2)
     differs: from GPT-2, no contraction rule, and a word ends after 64 characters, so that text without spaces, or
-    5 MB of newlines, still trains in linear time.
+    5 MB of newlines, trains as fast as any other.
     """
 
     def __init__(self, *, vocabulary: int = 2048):

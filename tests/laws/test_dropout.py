@@ -1,0 +1,85 @@
+"""Dropout acts at its rate while training, everywhere, and never in evaluation."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, common, draw, model
+from zoo.context import Context, Sequence
+from zoo.mixer.backend import BACKENDS
+from zoo.position import positions
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] != "topology"])
+def test_evaluation_is_deterministic_and_training_is_not(axis: str, name: str, backend: str) -> None:
+    built = model("transformer_2017", dropout=0.5, **{axis: name})
+    tokens = draw(2)
+    first, second = (call(built, tokens, backend=backend).logits for _ in range(2))
+    assert torch.equal(first, second)
+    built.train()
+    assert not torch.equal(first, call(built, tokens, backend=backend).logits)
+
+
+def attention_weights(backend: str, dropout: float, causal: bool) -> Tensor:
+    """What a backend gives to each of 64 keys when all scores are alike, read from values that are unit vectors."""
+    rows, length = 64, 64
+    sequence = Sequence.of(torch.zeros(rows, length, dtype=torch.long))
+    context = Context(sequence, sequence, causal, positions.get("none")(common()), BACKENDS[backend])
+    zeros, values = torch.zeros(rows, 1, length, length), torch.eye(length).expand(rows, 1, -1, -1)
+    return BACKENDS[backend](zeros, zeros, values, context, window=None, scale=1.0, dropout=dropout)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_backend_drops_attention_weights_at_the_rate_and_scales_the_rest(backend: str, causal: bool) -> None:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        weights, kept = (attention_weights(backend, rate, causal) for rate in (0.3, 0.0))
+    alive = kept > 0
+    assert (weights[alive] == 0).float().mean() == pytest.approx(0.3, rel=0.02)
+    left = weights[alive] > 0
+    assert close(weights[alive][left], kept[alive][left] / 0.7)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("mixer", OPTIONS["mixer"])
+def test_attention_is_told_the_rate_of_the_model_while_training_and_zero_after(
+    mixer: str, topology: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates: list[float] = []
+
+    def attend(q: Tensor, *others: Any, dropout: float, **options: Any) -> Tensor:
+        rates.append(dropout)
+        return q
+
+    monkeypatch.setitem(BACKENDS, "plain", attend)
+    built = model(mixer=mixer, topology=topology, dropout=0.25)
+    for training, rate in ((True, 0.25), (False, 0.0)):
+        call(built.train(training), draw(1))
+        assert set(rates) == {rate}
+        rates.clear()
+
+
+@pytest.mark.parametrize("block", OPTIONS["block"])
+def test_embeddings_and_sublayers_are_dropped_at_the_rate_of_the_model(block: str) -> None:
+    built = model("transformer_2017", block=block, dropout=0.25, d_model=64).train()
+    dropped: dict[str, Tensor] = {}
+
+    def measure(name: str) -> Any:
+        def keep(module: nn.Module, arguments: tuple[Tensor], output: Tensor) -> None:
+            dropped[name] = output[arguments[0] != 0] == 0
+
+        return keep
+
+    for name, module in built.named_modules():
+        if isinstance(module, nn.Dropout):
+            module.register_forward_hook(measure(name))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        call(built, draw(32), source=draw(32, LENGTH, seed=1))
+    assert len(dropped) == 2 + 2 + 2  # an embedding and two layers in each stack
+    for name, zeros in dropped.items():
+        assert zeros.float().mean() == pytest.approx(0.25, rel=0.02), name

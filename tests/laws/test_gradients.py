@@ -1,0 +1,44 @@
+"""Every parameter gets a gradient."""
+
+from typing import Any
+
+import pytest
+import torch.nn.functional as F
+
+from tests.helpers import EVERY_OPTION, LENGTH, MIXER_AND_POSITION, PRESETS, TOPOLOGIES, build, call, draw, model_node
+from zoo.model import Model
+
+
+def idle(model: Model) -> set[str]:
+    """Parameters that get no gradient from one batch."""
+    sources = {"source": draw(8, seed=2)} if model.topology.reads_source else {}
+    out = call(model, draw(8), **sources)
+    loss = F.cross_entropy(out.logits.flatten(0, 1), draw(8, seed=1).flatten()) + sum(out.auxiliary.values())
+    loss.backward()
+    return {name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()}
+
+
+def assert_every_parameter_gets_a_gradient(base: str, **changes: Any) -> None:
+    """From one of three sets of initial values: a router may leave out an expert in one of them."""
+    node = model_node(base, **changes)
+    dead = idle(build(node))
+    for seed in (1, 2):
+        dead = dead and dead & idle(build(node, seed=seed))
+    assert not dead
+
+
+@pytest.mark.parametrize("base", PRESETS)
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_every_parameter_of_a_preset_gets_a_gradient_on_every_topology(base: str, topology: str) -> None:
+    assert_every_parameter_gets_a_gradient(base, topology=topology, max_context=LENGTH)
+
+
+@pytest.mark.parametrize("base", ["modern", "transformer_2017"])
+@pytest.mark.parametrize(("axis", "name"), EVERY_OPTION)
+def test_every_parameter_of_a_part_gets_a_gradient(axis: str, name: str, base: str) -> None:
+    assert_every_parameter_gets_a_gradient(base, **{axis: name})
+
+
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_every_parameter_of_a_mixer_gets_a_gradient_with_every_position(mixer: str, position: str) -> None:
+    assert_every_parameter_gets_a_gradient("modern", mixer=mixer, position=position)

@@ -1,0 +1,83 @@
+"""Same luck: initial values depend on the seed and a parameter's name only, and take no luck from anyone else."""
+
+from itertools import combinations
+
+import pytest
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from tests.helpers import EVERY_OPTION, OPTIONS, PRESETS, build, model_node, preset
+from zoo.ability import Ability
+from zoo.common import Common
+from zoo.context import Context
+from zoo.families import AXES
+from zoo.mixer import Mixer, mixers
+from zoo.model import Model
+from zoo.roles import Role, roles, set_role
+
+
+def values(model: Model) -> dict[str, Tensor]:
+    return dict(model.named_parameters())
+
+
+def drawn(model: Model) -> list[str]:
+    """Parameters whose initial values are random."""
+    return [name for name, (role, _) in roles(model).items() if role not in (Role.GAIN, Role.BIAS)]
+
+
+@pytest.mark.parametrize("base", PRESETS)
+def test_the_same_seed_gives_the_same_initial_values_and_another_seed_others(base: str) -> None:
+    first, again, other = (values(build(preset(base), seed=seed)) for seed in (3, 3, 4))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not any(torch.equal(first[name], other[name]) for name in drawn(build(preset(base))))
+
+
+@pytest.mark.parametrize("base", PRESETS)
+def test_no_two_parameters_start_alike(base: str) -> None:
+    found = [values(model)[name].flatten()[:64] for model in [build(preset(base))] for name in drawn(model)]
+    assert not any(torch.equal(a / a.std(), b / b.std()) for a, b in combinations(found, 2))
+
+
+@pytest.mark.parametrize("axis", [axis for axis in AXES if axis != "init"])
+def test_two_variants_start_identical_wherever_they_share_a_parameter(axis: str) -> None:
+    """Down to rounding: a std that depends on depth is the same where the depth is."""
+    variants = [values(build(model_node(n_layers=4, init="gpt2", **{axis: name}))) for name in OPTIONS[axis]]
+    for a, b in combinations(variants, 2):
+        shared = [name for name in a.keys() & b.keys() if a[name].shape == b[name].shape]
+        assert shared
+        assert all(torch.equal(a[name], b[name]) for name in shared)
+
+
+@pytest.mark.parametrize(("axis", "name"), EVERY_OPTION)
+def test_building_takes_no_random_number_from_anyone(axis: str, name: str) -> None:
+    before = torch.get_rng_state()
+    build(model_node(**{axis: name}))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+class Decay(Mixer):
+    """A mixer with a parameter that only it knows how to start."""
+
+    can = frozenset(Ability)
+
+    def __init__(self, common: Common):
+        super().__init__(common)
+        self.rates = nn.Parameter(torch.empty(2, common.d_model))
+        set_role(self, "rates", Role.OWN, fill=lambda values, generator: values.uniform_(5, 6, generator=generator))
+
+    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
+        return x * self.rates.sum(0)
+
+    def state_elements(self, length: int) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("init", OPTIONS["init"])
+def test_a_mixers_own_init_survives_composition(init: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mixers, "_classes", dict(mixers._classes))
+    mixers.register("decay_of_a_test")(Decay)
+    built = build(model_node(init=init, mixer={"name": "decay_of_a_test"}, n_layers=3))
+    rates = [values(built)[f"topology.stack.blocks.{i}.mixer.rates"] for i in range(3)]
+    assert all(((rate >= 5) & (rate <= 6)).all() for rate in rates)
+    assert not torch.equal(rates[0], rates[1])
