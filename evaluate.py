@@ -8,9 +8,10 @@ import hydra
 from omegaconf import DictConfig
 
 from zoo.cli import run, user_errors
+from zoo.paths import CONF
 
 
-@hydra.main(version_base="1.3", config_path="conf", config_name="evaluate")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
 def main(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it, print a table."""
     with user_errors():

@@ -11,9 +11,10 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import run, user_errors
+from zoo.paths import CONF
 
 
-@hydra.main(version_base="1.3", config_path="conf", config_name="train")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
     with user_errors():
@@ -21,7 +22,7 @@ def main(config: DictConfig) -> None:
         from zoo.training.job import train  # torch is imported here, so that --help answers at once
 
         hydra_config = HydraConfig.get()
-        refuse_values_in_presets(hydra_config.overrides.task)
+        refuse_values_in_presets(hydra_config)
         train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
 
 

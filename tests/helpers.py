@@ -11,21 +11,24 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.ability import Ability, missing
 from zoo.build import build_model
 from zoo.common import Common
 from zoo.compose import compose
 from zoo.config import parse_model, plain
+from zoo.context import Context, Sequence
 from zoo.experiment import ModelConfig
 from zoo.families import AXES
 from zoo.mixer import mixers
+from zoo.mixer.backend import BACKENDS
 from zoo.model import Model, Output
 from zoo.norm import norms
 from zoo.option import Choice, Option
 from zoo.paths import CONF
-from zoo.position import positions
+from zoo.position import Position, positions
+from zoo.registry import FAMILIES
 from zoo.topology import topologies
 
 Node = dict[str, Any]
@@ -107,6 +110,35 @@ def common(**changes: Any) -> Common:
     """What a part gets first, for parts by themselves: width 16, four heads, no biases, RMSNorm."""
     sizes = {"d_model": 16, "n_heads": 4, "n_layers": 2, "max_context": 64, "dropout": 0.0, "bias": False}
     return Common(**({"norm": norms.get("rmsnorm")} | sizes | changes))
+
+
+def part(family: str, name: str, /, *supplied: Any, shared: Common | None = None, **values: Any) -> Any:
+    """One part by itself."""
+    return FAMILIES[family].get(name)(common() if shared is None else shared, *supplied, **values)
+
+
+def context(sequence: Sequence, *, causal: bool = True, position: Position | None = None, backend: str = "plain") -> Context:
+    """What a part sees when a stack reads that sequence."""
+    scheme = part("position", "none") if position is None else position
+    return Context(sequence, sequence, causal, scheme, BACKENDS[backend])
+
+
+def plain_sequence(length: int, rows: int = 1) -> Sequence:
+    """Nothing but real tokens."""
+    return Sequence.of(torch.zeros(rows, length, dtype=torch.long))
+
+
+def noise(*shape: int, seed: int = 0) -> Tensor:
+    """Standard normal numbers."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+@torch.no_grad()
+def randomise(module: nn.Module, std: float = 0.5) -> nn.Module:
+    """Fill every parameter, gains and biases too, so that none of them is neutral."""
+    for i, parameter in enumerate(module.parameters()):
+        parameter.copy_(std * noise(*parameter.shape, seed=i))
+    return module
 
 
 def lacking(node: Node) -> list[str]:

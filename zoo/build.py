@@ -30,10 +30,12 @@ def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
 
 def assemble(config: ModelConfig, vocabulary: int) -> Model:
     """The same with its matrices unfilled: to load weights into or, under `torch.device("meta")`, for counting."""
-    common = _common(config, 0)
-    topology = topologies.build(
-        config.topology, common, _StackMaker(config, vocabulary, topologies.get(config.topology.name))
-    )
+    common, kind = _common(config, 0), topologies.get(config.topology.name)
+    if config.cross is not None and not kind.reads_source:
+        raise UserError(
+            f"model.cross is set, but topology '{config.topology.name}' reads no other sequence; leave it out (null)"
+        )
+    topology = topologies.build(config.topology, common, _StackMaker(config, vocabulary, kind))
     head = heads.build(config.head, common, vocabulary)
     limits = [part.limit for part in topology.modules() if isinstance(part, Position) and part.limit is not None]
     model = Model(topology, head, vocabulary, min(limits, default=None))

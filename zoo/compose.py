@@ -1,13 +1,17 @@
 """Compose a config as the command line would, and see to it that presets only choose."""
 
 from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
+import yaml
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, open_dict
 
 from zoo.errors import UserError
 from zoo.families import AXES, FAMILY_PACKAGES
@@ -17,51 +21,63 @@ from zoo.paths import CONF
 GROUPS = {f"model/{family}" if family in AXES else family for family in FAMILY_PACKAGES}
 """Folders of option files: only these may set a value inside a part."""
 
+PARTS = {f"model.{axis}" for axis in (*AXES, "cross")} | (FAMILY_PACKAGES.keys() - set(AXES))
+"""Where the chosen parts stand in a composed config."""
+
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse."""
     with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
         try:
-            composed = hydra_compose(config_name=config, overrides=list(overrides))
-            refuse_values_in_presets(overrides, config)
+            composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
+            refuse_values_in_presets(composed.hydra)
         except HydraException as error:
             raise UserError(translate(str(error))) from error
+    with open_dict(composed):
+        del composed.hydra
     return composed
 
 
-def refuse_values_in_presets(overrides: Sequence[str], config: str = "train") -> None:
+def refuse_values_in_presets(hydra: DictConfig | Any) -> None:
     """A preset or study file chooses options; a value that it writes inside a part would stay behind, and act, when
     that part is swapped for another with the same key. Raises UserError that names the file and the value.
 
-    Called where Hydra is at hand: inside a job, or inside `initialize_config_dir`.
+    `hydra` is Hydra's own config of the run. To be called where Hydra is at hand: inside a job, or inside
+    `initialize_config_dir`.
     """
-    hydra = GlobalHydra.instance()
-    loader = hydra.config_loader()
-    defaults = loader.compute_defaults_list(config, list(overrides), RunMode.RUN).defaults
-    repository = loader.repository  # type: ignore[attr-defined]  # of the one implementation there is
-    for default in defaults:
+    overrides = [*hydra.overrides.hydra, *hydra.overrides.task]
+    loader = GlobalHydra.instance().config_loader()
+    sources = [(source.schema, source.path) for source in hydra.runtime.config_sources]
+    for default in loader.compute_defaults_list(hydra.job.config_name, overrides, RunMode.RUN).defaults:
         path = default.config_path
-        if path is None or path.startswith("hydra/") or path.rpartition("/")[0] in GROUPS:
+        if path is None or path.partition("/")[0] == "hydra" or path.rpartition("/")[0] in GROUPS:
             continue
-        loaded = repository.load_config(path)
-        for key in _inside_parts(loaded.config, default.package or ""):
+        for key in _inside_parts(_content(path, sources), default.package or ""):
             raise UserError(
                 f"{path}.yaml sets {key}, a value inside a part: it would leak into another part chosen in its place;"
                 " write an option file with that value and choose it, or give the value on the command line"
             )
 
 
-def _inside_parts(content: DictConfig, package: str) -> Iterator[str]:
-    """Keys that the content sets inside a part, when it stands at that package."""
-    parts = {f"model.{axis}" for axis in (*AXES, "cross")} | {
-        family for family in FAMILY_PACKAGES if family not in AXES
-    }
+def _content(config_path: str, sources: Sequence[tuple[str, str]]) -> Any:
+    """What the file of that config says, from the first source that has it."""
+    for schema, root in sources:
+        folder = {"file": Path, "pkg": lambda name: files(name.replace("/", "."))}.get(schema)
+        if folder is not None and root:
+            file = folder(root) / f"{config_path}.yaml"
+            if file.is_file():
+                return yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {}
 
-    def walk(node: object, at: str) -> Iterator[str]:
+
+def _inside_parts(content: Any, package: str) -> Iterator[str]:
+    """Keys that the content sets inside a part, when it stands at that package."""
+
+    def walk(node: Any, at: str) -> Iterator[str]:
         if isinstance(node, dict):
             for key, value in node.items():
                 yield from walk(value, f"{at}.{key}" if at else str(key))
-        elif any(at.startswith(f"{part}.") for part in parts):
+        elif any(at.startswith(f"{part}.") for part in PARTS):
             yield at
 
-    yield from walk(OmegaConf.to_container(content), package)
+    yield from walk({key: value for key, value in (content or {}).items() if key != "defaults"}, package)

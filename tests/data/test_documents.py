@@ -1,6 +1,6 @@
 import itertools
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from zoo.data.document import Document, character_start, cut, lines
@@ -21,6 +21,7 @@ def test_pieces_do_not_depend_on_how_the_text_was_read(chunks: list[bytes], limi
 
 
 @given(st.text(alphabet="aé漢😀\r\n", max_size=200), st.integers(4, 20))
+@example("aaa\r\naaa", 4)
 def test_pieces_of_text_are_text_and_end_at_a_line_end_where_there_is_one(text: str, limit: int) -> None:
     pieces = list(cut([text.encode()], limit))
     for piece in pieces:

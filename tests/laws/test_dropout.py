@@ -6,10 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, common, draw, model
-from zoo.context import Context, Sequence
+from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, context, draw, model, plain_sequence
 from zoo.mixer.backend import BACKENDS
-from zoo.position import positions
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -25,11 +23,9 @@ def test_evaluation_is_deterministic_and_training_is_not(axis: str, name: str, b
 
 def attention_weights(backend: str, dropout: float, causal: bool) -> Tensor:
     """What a backend gives to each of 64 keys when all scores are alike, read from values that are unit vectors."""
-    rows, length = 64, 64
-    sequence = Sequence.of(torch.zeros(rows, length, dtype=torch.long))
-    context = Context(sequence, sequence, causal, positions.get("none")(common()), BACKENDS[backend])
-    zeros, values = torch.zeros(rows, 1, length, length), torch.eye(length).expand(rows, 1, -1, -1)
-    return BACKENDS[backend](zeros, zeros, values, context, window=None, scale=1.0, dropout=dropout)
+    seen = context(plain_sequence(64, rows=64), causal=causal)
+    zeros, values = torch.zeros(64, 1, 64, 64), torch.eye(64).expand(64, 1, -1, -1)
+    return BACKENDS[backend](zeros, zeros, values, seen, window=None, scale=1.0, dropout=dropout)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -8,10 +8,13 @@ from torch import Tensor, nn
 
 from tests.reference.weights import Table, copy_in, find
 from zoo.build import build_model
+from zoo.common import Common
 from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.experiment import ModelConfig
 from zoo.model import Model
+from zoo.norm import norms
+from zoo.option import Option
 
 TOLERANCE = 1e-5
 FLOOR = 0.03
@@ -45,6 +48,29 @@ def randomise(module: nn.Module) -> None:
 def noise(*shape: int, seed: int = 1) -> Tensor:
     """Standard normal numbers: inputs, and the weights of outputs in a scalar loss."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def real_positions(side: str | None, *lengths: int) -> Tensor | None:
+    """Rows with so many real positions, padded to the longest on that side; with `holes`, padding stands between."""
+    if side is None:
+        return None
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    if side == "holes":
+        return real[:, torch.randperm(max(lengths), generator=torch.Generator().manual_seed(0))]
+    return real if side == "right" else real.flip(1)
+
+
+def common(d_model: int, n_heads: int) -> Common:
+    """What a part gets that is built by itself."""
+    return Common(
+        d_model=d_model,
+        n_heads=n_heads,
+        n_layers=1,
+        max_context=40,
+        dropout=0.0,
+        bias=True,
+        norm=lambda width: norms.build(Option("layernorm"), width),
+    )
 
 
 def copy_all(model: nn.Module, tensors: Mapping[str, Tensor], table: Table) -> None:

@@ -12,6 +12,7 @@ from transformers import (
     LlamaForCausalLM,
     MixtralConfig,
     MixtralForCausalLM,
+    PreTrainedConfig,
     PreTrainedModel,
 )
 from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
@@ -24,6 +25,7 @@ from tests.reference.compare import (
     copy_all,
     noise,
     randomise,
+    real_positions,
 )
 from tests.reference.weights import BERT, GPT2, LLAMA, Table, fold_token_types
 from zoo.mixer.backend import BACKENDS
@@ -41,16 +43,12 @@ sides = pytest.mark.parametrize("side", [None, "right", "left"])
 def batch(side: str | None) -> tuple[Tensor, Tensor | None, Tensor]:
     """Tokens, which are real, and their places: those of padding are never looked at."""
     tokens = torch.randint(VOCABULARY, (B, T), generator=torch.Generator().manual_seed(0))
-    if side is None:
-        return tokens, None, torch.arange(T).expand(B, T)
-    real = torch.arange(T) < torch.tensor([T, T - 3, 1])[:, None]
-    real = real if side == "right" else real.flip(1)
-    return tokens, real, (real.long().cumsum(1) - 1).clamp(min=0)
+    real = real_positions(side, T, T - 3, 1)
+    counts = torch.ones_like(tokens) if real is None else real.long()
+    return tokens, real, (counts.cumsum(1) - 1).clamp(min=0)
 
 
-def reference(
-    kind: type[PreTrainedModel], config: GPT2Config | BertConfig | LlamaConfig | MixtralConfig
-) -> PreTrainedModel:
+def reference(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
     config._attn_implementation = "eager"
     model = kind(config).eval()
     randomise(model)
@@ -84,8 +82,8 @@ def test_gpt2_equals_hugging_face_with_copied_weights(side: str | None, backend:
 @sides
 def test_bert_equals_hugging_face_with_copied_weights(side: str | None, backend: str) -> None:
     sizes = BERT_SIZES | {"intermediate_size": 64, "max_position_embeddings": 12}
-    theirs = reference(BertForMaskedLM, BertConfig(**sizes, **NO_SPECIAL))
-    model = build("model=bert")
+    theirs = reference(BertForMaskedLM, BertConfig(**sizes, **NO_SPECIAL, layer_norm_eps=1e-3))
+    model = build("model=bert", "model.norm.eps=1e-3")
     model.attention = backend
     copy_all(model, fold_token_types(dict(theirs.named_parameters())), BERT)
     assert_equal_models(model, theirs, BERT, side)

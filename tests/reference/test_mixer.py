@@ -6,46 +6,27 @@ from tests.reference.compare import (
     assert_equal,
     assert_equal_gradients,
     assert_equal_parameter_gradients,
+    common,
     copy_all,
     gradient,
     gradients,
     noise,
     randomise,
+    real_positions,
 )
 from tests.reference.weights import MULTIHEAD_ATTENTION
-from zoo.common import Common
 from zoo.context import Context, Sequence
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.backend import BACKENDS
-from zoo.norm import norms
 from zoo.option import Option
 from zoo.position import positions
 
 B, T, S, D, H = 3, 6, 5, 16, 4
-LENGTHS = (6, 4, 1)
-COMMON = Common(
-    d_model=D,
-    n_heads=H,
-    n_layers=1,
-    max_context=T,
-    dropout=0.0,
-    bias=True,
-    norm=lambda width: norms.build(Option("layernorm"), width),
-)
+COMMON = common(D, H)
 NO_POSITION = positions.build(Option("none"), COMMON)
 
 backends = pytest.mark.parametrize("backend", sorted(BACKENDS))
 biases = pytest.mark.parametrize("bias", [True, False])
-
-
-def real_positions(side: str | None, length: int) -> Tensor | None:
-    """Rows of LENGTHS real positions, padded on that side; `holes` pads between them."""
-    if side is None:
-        return None
-    real = torch.arange(length) < torch.tensor(LENGTHS)[:, None]
-    if side == "holes":
-        return real[:, torch.randperm(length, generator=torch.Generator().manual_seed(0))]
-    return real if side == "right" else real.flip(1)
 
 
 def hidden_pairs(causal: bool, window: int | None) -> Tensor:
@@ -85,7 +66,7 @@ def test_self_attention_equals_torch(
 ) -> None:
     mixer, reference = mixer_and_reference(bias, **({} if window is None else {"window": window}))
     x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
-    real = real_positions(padding, T)
+    real = real_positions(padding, T, 4, 1)
     sequence = Sequence.of(torch.zeros(B, T, dtype=torch.long), real)
     outputs = mixer(x, Context(sequence, sequence, causal, NO_POSITION, BACKENDS[backend]))
     wanted, _ = reference(
@@ -110,7 +91,7 @@ def test_cross_attention_equals_torch_and_no_window_limits_it(
     mixer, reference = mixer_and_reference(bias, **({} if window is None else {"window": window}))
     x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
     memory, read = (noise(B, S, D, seed=3).requires_grad_() for _ in range(2))
-    real = real_positions(padding, S)
+    real = real_positions(padding, S, 3, 1)
     queries, keys = (Sequence.of(torch.zeros(B, n, dtype=torch.long), r) for n, r in ((T, None), (S, real)))
     outputs = mixer(x, Context(queries, keys, False, NO_POSITION, BACKENDS[backend], memory=memory))
     wanted, _ = reference(y, read, read, key_padding_mask=None if real is None else ~real, need_weights=False)
@@ -119,7 +100,8 @@ def test_cross_attention_equals_torch_and_no_window_limits_it(
 
 
 @backends
-def test_attention_without_scale_equals_torch_with_larger_queries(backend: str) -> None:
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_without_scale_equals_torch_with_larger_queries(causal: bool, backend: str) -> None:
     mixer, reference = mixer_and_reference(True, scale=False)
     larger = (D // H) ** 0.5
     with torch.no_grad():
@@ -127,8 +109,9 @@ def test_attention_without_scale_equals_torch_with_larger_queries(backend: str) 
         reference.in_proj_bias[:D] *= larger
     x, y = (noise(B, T, D).requires_grad_() for _ in range(2))
     sequence = Sequence.of(torch.zeros(B, T, dtype=torch.long))
-    outputs = mixer(x, Context(sequence, sequence, False, NO_POSITION, BACKENDS[backend]))
-    assert_equal_on(None, outputs, reference(y, y, y, need_weights=False)[0], (x,), (y,))
+    outputs = mixer(x, Context(sequence, sequence, causal, NO_POSITION, BACKENDS[backend]))
+    wanted, _ = reference(y, y, y, attn_mask=hidden_pairs(causal, None), need_weights=False)
+    assert_equal_on(None, outputs, wanted, (x,), (y,))
 
 
 @backends

@@ -10,15 +10,14 @@ from tests.reference.compare import (
     assert_equal,
     assert_equal_gradients,
     build,
+    common,
     gradient,
     gradients,
     noise,
     randomise,
 )
-from zoo.common import Common
 from zoo.context import Context, Sequence
 from zoo.mixer.backend import BACKENDS
-from zoo.norm import norms
 from zoo.option import Option
 from zoo.position import Position, positions
 
@@ -26,16 +25,7 @@ PLACES = torch.tensor([[0, 1, 2, 3, 30], [0, 0, 0, 1, 2]])  # of each row its ow
 
 
 def scheme(name: str, d_model: int, **values: float | str) -> Position:
-    common = Common(
-        d_model=d_model,
-        n_heads=1,
-        n_layers=1,
-        max_context=40,
-        dropout=0.0,
-        bias=True,
-        norm=lambda width: norms.build(Option("layernorm"), width),
-    )
-    return positions.build(Option(name, values), common)
+    return positions.build(Option(name, values), common(d_model, 1))
 
 
 @pytest.mark.parametrize("width", [6, 7])

@@ -15,11 +15,12 @@ from tests.reference.compare import (
     copy_all,
     noise,
     randomise,
+    real_positions,
 )
 from tests.reference.weights import TRANSFORMER, inside
 from zoo.mixer.backend import BACKENDS
 
-B, T, S, D, H, F_HIDDEN = 3, 6, 7, 16, 4, 64
+B, T, S, D, H = 3, 6, 7, 16, 4
 TABLE = {
     "topology.encoder.embedding.weight": "table",
     **inside("topology.", "transformer.", TRANSFORMER),
@@ -35,7 +36,7 @@ class Reference(nn.Module):
 
     def __init__(self, pre_norm: bool, activation: str):
         super().__init__()
-        sizes = {"dim_feedforward": F_HIDDEN, "dropout": 0.0, "batch_first": True, "norm_first": pre_norm}
+        sizes = {"dim_feedforward": 4 * D, "dropout": 0.0, "batch_first": True, "norm_first": pre_norm}
         read = nn.TransformerEncoderLayer(D, H, activation=activation, **sizes)
         write = nn.TransformerDecoderLayer(D, H, activation=activation, **sizes)
         closing = [nn.LayerNorm(D) if pre_norm else None for _ in range(2)]
@@ -68,13 +69,6 @@ class Reference(nn.Module):
         return F.linear(hidden, self.table)
 
 
-def real_positions(side: str | None, length: int) -> Tensor | None:
-    if side is None:
-        return None
-    real = torch.arange(length) < torch.tensor([length, length - 2, 2])[:, None]
-    return real if side == "right" else real.flip(1)
-
-
 @pytest.mark.parametrize("backend", sorted(BACKENDS))
 @pytest.mark.parametrize(("side", "source_side"), [(None, None), ("right", "right"), ("left", "left"), (None, "left")])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
@@ -95,7 +89,7 @@ def test_transformer_2017_equals_torch_with_copied_weights(
     copy_all(model, dict(reference.named_parameters()), TABLE)
     tokens = torch.Generator().manual_seed(0)
     target, source = (torch.randint(VOCABULARY, (B, n), generator=tokens) for n in (T, S))
-    real, source_real = real_positions(side, T), real_positions(source_side, S)
+    real, source_real = real_positions(side, T, T - 2, 2), real_positions(source_side, S, S - 2, 2)
     outputs = model(target, real, source=source, source_padding=source_real).logits
     wanted = reference(target, source, real, source_real)
     rows = torch.ones(B, T, dtype=torch.bool) if real is None else real

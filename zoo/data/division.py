@@ -79,6 +79,6 @@ def _clip(pieces: Iterable[bytes], start: int, stop: int) -> Iterator[bytes]:
         if done >= stop:
             return
         part = piece[max(start - done, 0) : stop - done]
-        if part and done + len(piece) > start:
+        if part:
             yield part
         done += len(piece)

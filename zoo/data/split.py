@@ -53,11 +53,9 @@ def assign(
         fill[best] += weight
         members[best] += 1
         chosen[group] = best
+    donor = int(np.argmax(members))
     for empty in [i for i in wanted if not members[i]]:
-        donor = int(np.argmax(members))
         chosen[order[np.flatnonzero(chosen[order] == donor)[-1]]] = empty  # its smallest
-        members[donor] -= 1
-        members[empty] += 1
     labels = np.full(len(keys), -1, dtype=np.int8)
     labels[some] = chosen[group_of]
     return labels

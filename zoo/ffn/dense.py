@@ -17,10 +17,9 @@ def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int)
 
     A plain FFN has 2·D·F weights and a gated one 3·D·F, so ratio 4 and ratio 8/3 are of equal size up to the rounding.
     """
-    width = max(1, round(d_model * ratio / multiple_of)) * multiple_of if d_ff is None else d_ff
-    if width < 1 or ratio <= 0 or multiple_of < 1:
+    if not ratio > 0 or multiple_of < 1 or (d_ff is not None and d_ff < 1):
         raise UserError(f"an ffn needs d_ff, ratio and multiple_of above 0; got {d_ff}, {ratio} and {multiple_of}")
-    return width
+    return max(1, round(d_model * ratio / multiple_of)) * multiple_of if d_ff is None else d_ff
 
 
 class Plain(FFN):

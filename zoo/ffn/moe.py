@@ -48,6 +48,8 @@ class MixtureOfExperts(FFN):
             raise UserError(
                 "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
             )
+        if ffns.get(expert.name) is MixtureOfExperts:
+            raise UserError("moe: an expert must be a dense ffn, not another mixture; choose model.ffn.expert.name=swiglu")
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z
         self.router = Linear(common.d_model, experts, bias=False, role=Role.ROUTER)

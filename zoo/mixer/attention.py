@@ -50,6 +50,10 @@ class Attention(Mixer):
             raise UserError(f"model.n_heads={heads} must be a multiple of model.mixer.n_kv_heads={groups}")
         if window is not None and window < 1:
             raise UserError(f"model.mixer.window={window} must be at least 1 (a position sees itself)")
+        if head_dim is not None and head_dim < 1:
+            raise UserError(f"model.mixer.head_dim={head_dim} must be at least 1")
+        if dropout is not None and not 0 <= dropout < 1:
+            raise UserError(f"model.mixer.dropout={dropout} must be at least 0 and below 1")
         bias = common.bias if bias is None else bias
         self.head_dim = d_model // heads if head_dim is None else head_dim
         self.heads, self.groups, self.window = heads, groups, window

@@ -6,6 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.common import Part
+from zoo.errors import UserError
 from zoo.registry import Registry
 
 
@@ -19,6 +20,13 @@ class Norm(Part):
 
     @abstractmethod
     def forward(self, x: Float[Tensor, "*shape width"]) -> Float[Tensor, "*shape width"]: ...
+
+
+def checked(eps: float) -> float:
+    """The eps of a norm. Raises UserError below 0, where its root may not exist."""
+    if not eps >= 0:
+        raise UserError(f"model.norm.eps={eps} must be at least 0")
+    return eps
 
 
 norms: Registry[Norm] = Registry("norm", Norm, __name__)

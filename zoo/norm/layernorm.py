@@ -3,7 +3,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from zoo.norm import Norm, norms
+from zoo.norm import Norm, checked, norms
 
 
 @norms.register("layernorm")
@@ -16,7 +16,7 @@ class LayerNorm(Norm):
 
     def __init__(self, width: int, *, eps: float = 1e-5, bias: bool = True):
         super().__init__(width)
-        self.eps = eps
+        self.eps = checked(eps)
         self.weight = nn.Parameter(torch.ones(width))
         self.bias = nn.Parameter(torch.zeros(width)) if bias else None
 

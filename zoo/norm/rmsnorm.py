@@ -3,7 +3,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from zoo.norm import Norm, norms
+from zoo.norm import Norm, checked, norms
 
 
 @norms.register("rmsnorm")
@@ -17,7 +17,7 @@ class RMSNorm(Norm):
 
     def __init__(self, width: int, *, eps: float = 1e-5):
         super().__init__(width)
-        self.eps = eps
+        self.eps = checked(eps)
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Float[Tensor, "*shape width"]) -> Float[Tensor, "*shape width"]:

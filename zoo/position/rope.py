@@ -39,6 +39,8 @@ class RoPE(Position):
         super().__init__(common)
         if not 0 < fraction <= 1:
             raise UserError(f"model.position.fraction={fraction} must be above 0 and at most 1")
+        if not base > 0:
+            raise UserError(f"model.position.base={base} must be above 0")
         self.base = base
         self.fraction = fraction
         self.layout = layout

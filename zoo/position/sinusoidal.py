@@ -4,6 +4,7 @@ from torch import Tensor
 
 from zoo.common import Common
 from zoo.context import Sequence
+from zoo.errors import UserError
 from zoo.position import Position, positions
 
 
@@ -17,6 +18,8 @@ class Sinusoidal(Position):
 
     def __init__(self, common: Common, *, base: float = 10000.0):
         super().__init__(common)
+        if not base > 0:
+            raise UserError(f"model.position.base={base} must be above 0")
         self.width = common.d_model
         self.base = base
 

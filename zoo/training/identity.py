@@ -22,7 +22,7 @@ def science_of(node: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:
 def slug(about: Mapping[str, Any]) -> list[str]:
     """The readable half of a run's name: model, data, and what else was chosen on the command line."""
     words = [about["choices"].get("model", "model"), about["choices"].get("data", "data")]
-    for override in about["overrides"]:
+    for override in sorted(about["overrides"], key=lambda one: "/" not in one.partition("=")[0]):  # parts first
         key, _, value = override.lstrip("+~").partition("=")
         if key not in ("model", "data", "data.path") and key.split(".")[0] not in MACHINERY:
             words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")

@@ -1,0 +1,67 @@
+"""Commands run in this process, as the shell would run them."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+
+from zoo.cli import run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder."""
+
+    def call(script: str, *overrides: str) -> Done:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
+        GlobalHydra.instance().clear()
+        capsys.readouterr()
+        code = 0
+        try:
+            run(importlib.import_module(script).main)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return Done(code, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """A small text file with some structure."""
+    path = tmp_path / "my text.txt"
+    lines = [f"line {i} says that {i} plus {i} is {2 * i}, and nothing else\n" for i in range(300)]
+    path.write_text("".join(lines))
+    return path
+
+
+TINY = (
+    "model/size=tiny",
+    "model.d_model=16",
+    "budget.steps=4",
+    "budget.batch_size=4",
+    "budget.context=16",
+    "budget.evaluate_batches=2",
+    "schedule.warmup=1",
+)
+"""A run of a second."""

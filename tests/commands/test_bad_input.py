@@ -1,0 +1,91 @@
+"""Bad input gets one clear sentence and exit code 2, and nothing is left half-written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import TINY, Command
+
+SAYS = {
+    "an option that does not exist": (("model/norm=rmsnrm",), "did you mean rmsnorm?"),
+    "a model that does not exist": (("model=gpt3",), "did you mean gpt2?"),
+    "a misspelt key": (("sed=1",), "did you mean seed?"),
+    "a misspelt key of a part": (("model.norm.esp=1",), "did you mean model.norm.eps?"),
+    "a key that is added": (("+sed=1",), "did you mean seed?"),
+    "a key of a part that is not chosen": (("model/norm=none", "model.norm.eps=1"), "no key 'model.norm.eps'"),
+    "an added key of a part that is not chosen": (("+model.norm.alpha=1",), "no 'alpha'"),
+    "a word where a number belongs": (("model.d_model=wide",), "model.d_model must be a whole number"),
+    "a quoted number": (("optimizer.lr='1e-3'",), "optimizer.lr must be a number"),
+    "heads that do not divide": (("model.n_heads=3",), "must be a multiple of model.n_heads=3"),
+    "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
+    "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' serves decoder_only"),
+    "plain text where a source is read": (("model/topology=encoder_decoder",), "choose another objective"),
+    "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
+    "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),
+    "a warm-up longer than the run": (("schedule.warmup=9",), "schedule.warmup=9"),
+    "a missing file": (("data=text", "data.path=nowhere.txt"), "nowhere.txt"),
+    "an empty file": (("data=text", "data.path=empty.txt"), "empty"),
+    "a file that is not UTF-8": (("data=text", "data.path=latin.txt", "tokenizer=chars"), "byte"),
+    "a corpus shorter than the context": (("data=text", "data.path=short.txt", "budget.context=128"), "context"),
+    "a resumed folder that is none": (("resume=nowhere",), "nowhere is no run folder"),
+    "a plugin that is none": (("plugins=[no_such_module]",), "no_such_module"),
+    "a device that is none": (("runtime.device=quantum",), "runtime.device=quantum"),
+    "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
+}
+
+
+@pytest.mark.parametrize("case", SAYS)
+def test_bad_input_is_refused_with_one_sentence(command: Command, tmp_path: Path, case: str) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "latin.txt").write_bytes("naïve café, again and again\n".encode("latin-1") * 200)
+    (tmp_path / "short.txt").write_text("short\n" * 20)
+    before = set(tmp_path.iterdir())
+    overrides, words = SAYS[case]
+    done = command("train", *TINY, *overrides)
+    assert done.code == 2
+    assert words in done.err
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    left = {path.name for path in set(tmp_path.iterdir()) - before}
+    assert left <= {".cache"}, left
+
+
+def test_a_preset_that_sets_a_value_inside_a_part_is_refused(command: Command, tmp_path: Path) -> None:
+    mine = tmp_path / "conf" / "model"
+    mine.mkdir(parents=True)
+    (mine / "leaky.yaml").write_text("defaults: [modern, _self_]\nnorm: {eps: 0.5}\n")
+    search = f"hydra.searchpath=[file://{tmp_path}/conf]"
+    done = command("train", search, "model=leaky", "model/norm=layernorm", *TINY)
+    assert done.code == 2
+    assert "model/leaky.yaml sets model.norm.eps" in done.err
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "with space.txt",
+        "a=b.txt",
+        "50%.txt",
+        "me@home.txt",
+        "a|b.txt",
+        "a#1.txt",
+        "a(1).txt",
+        "it's.txt",
+        "$x.txt",
+        "2023-09-16",
+    ],
+)
+def test_a_path_with_special_characters_reaches_the_run_when_quoted(
+    command: Command, tmp_path: Path, path: str
+) -> None:
+    (tmp_path / path).write_text("the same line, again and again\n" * 100)
+    quoted = path.replace("'", "\\'")
+    done = command("train", "data=text", f"data.path='{quoted}'", *TINY)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("target", ["os.system", "builtins.eval", "subprocess.Popen", "torch.nn.Linear"])
+def test_a_config_cannot_name_a_callable(command: Command, target: str) -> None:
+    done = command("train", f"+model.norm._target_={target}", *TINY)
+    assert done.code == 2
+    assert "_target_" in done.err

@@ -1,0 +1,58 @@
+"""Answers that need no torch do not import it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WITHOUT_TORCH = """
+import sys, runpy
+class Forbid:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "numpy", "transformers", "scipy", "plotly"):
+            raise AssertionError(f"{name} was imported")
+sys.meta_path.insert(0, Forbid())
+sys.argv = sys.argv[1:]
+sys.path.insert(0, ".")
+if sys.argv[0] == "zoo":
+    runpy.run_module("zoo", run_name="__main__")
+else:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train.py", "--help"),
+        ("train.py", "--cfg", "job"),
+        ("train.py", "--info", "defaults"),
+        ("evaluate.py", "--help"),
+        ("zoo",),
+        ("zoo", "list", "norm"),
+        ("zoo", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_help_and_listings_import_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import sys, zoo; assert 'torch' not in sys.modules; zoo.build; assert 'torch' in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,121 @@
+"""The main job, from the command line to a run folder that rebuilds the model."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+import zoo
+from tests.commands.conftest import TINY, Command
+
+MODELS = ("modern", "transformer_2017", "gpt2", "bert", "llama", "mixtral")
+
+
+def folder_of(root: Path) -> Path:
+    """The one run folder under `root`."""
+    (found,) = (root / "runs").iterdir()
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_trains_on_a_text_file_into_a_folder_that_rebuilds_it(
+    command: Command, text: Path, tmp_path: Path, model: str
+) -> None:
+    done = command("train", f"model={model}", "data=text", f"data.path='{text}'", *TINY)
+    assert done.code == 0, done.err
+    folder = folder_of(tmp_path)
+    assert json.loads((folder / "status.json").read_text())["state"] == "done"
+    rebuilt = zoo.load(folder)
+    assert rebuilt.step == 4
+    tokens = torch.from_numpy(rebuilt.tokenizer.encode(b"line 7"))[None]
+    inputs = {"source": tokens} if rebuilt.model.topology.reads_source else {}
+    assert rebuilt.model(tokens, **inputs).logits.isfinite().all()
+
+
+def test_a_folder_has_what_the_design_says(command: Command, text: Path, tmp_path: Path) -> None:
+    command("train", "data=text", f"data.path='{text}'", "runtime.log_every=1", *TINY)
+    folder = folder_of(tmp_path)
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    assert config["model"]["d_model"] == 16
+    assert config["model"]["max_context"] == 16  # resolved
+    record = json.loads((folder / "record.json").read_text())
+    for key in (
+        "choices",
+        "overrides",
+        "science",
+        "costs",
+        "machinery",
+        "data",
+        "parameter_groups",
+        "commit",
+        "packages",
+    ):
+        assert key in record
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["step"], line["split"]) for line in lines] == [
+        *((step, "train") for step in (1, 2, 3, 4)),
+        (4, "validation"),
+        (4, "test"),
+    ]
+    for line in lines:
+        assert {"loss", "tokens", "seconds"} <= line.keys()
+    assert {"lr", "grad_norm", "tokens_per_second"} <= lines[0].keys()
+    assert {path.name for path in (folder / "checkpoints" / "step_4").iterdir()} == {
+        "model.safetensors",
+        "model.json",
+        "tokenizer.json",
+        "train_state.pt",
+    }
+
+
+def test_a_finished_run_is_found_again_and_not_repeated(command: Command, text: Path, tmp_path: Path) -> None:
+    arguments = ("train", "data=text", f"data.path='{text}'", *TINY)
+    command(*arguments)
+    before = (folder_of(tmp_path) / "metrics.jsonl").stat().st_mtime_ns
+    again = command(*arguments, "model/norm=rmsnorm")  # the same science, spelt out
+    assert again.code == 0
+    assert "already" in again.out
+    assert (folder_of(tmp_path) / "metrics.jsonl").stat().st_mtime_ns == before
+
+
+def test_another_text_is_another_run(command: Command, text: Path, tmp_path: Path) -> None:
+    arguments = ("train", "data=text", f"data.path='{text}'", *TINY)
+    command(*arguments)
+    text.write_text(text.read_text() + "one more line\n")
+    command(*arguments)
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+
+
+def test_a_sweep_of_hydra_makes_a_run_for_each_job(command: Command, text: Path, tmp_path: Path) -> None:
+    sweep = ("-m", "model/norm=layernorm,none", "seed=0,1")
+    done = command("train", *sweep, "data=text", f"data.path='{text}'", *TINY)
+    assert done.code == 0, done.err
+    states = [json.loads(path.read_text())["state"] for path in (tmp_path / "runs").glob("*/status.json")]
+    assert states == ["done"] * 4
+
+
+def test_evaluate_scores_a_run_as_training_did(command: Command, text: Path, tmp_path: Path) -> None:
+    command("train", "data=text", f"data.path='{text}'", *TINY)
+    folder = folder_of(tmp_path)
+    done = command("evaluate", f"run='{folder}'", "json=scores.json", "batch_size=3")
+    assert done.code == 0, done.err
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    expected = json.loads((folder / "status.json").read_text())["scores"]["test"]
+    assert scores["test"]["loss"] == pytest.approx(expected["loss"], rel=1e-6)
+    assert scores["test"]["bits_per_byte"] == pytest.approx(expected["bits_per_byte"], rel=1e-6)
+
+
+def test_every_topology_scores_the_same_target_tokens_of_pairs(command: Command, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"number {i}\tthe number is {i * 7}\n" for i in range(200)))
+    scored = set()
+    for topology in ("encoder_decoder", "decoder_only", "prefix_lm"):
+        options = ("data=pairs", f"data.path='{pairs}'", "objective=seq2seq", f"model/topology={topology}")
+        done = command("train", *options, *TINY, "budget.context=40", "budget.evaluate_batches=null")
+        assert done.code == 0, done.err
+        (metrics,) = (tmp_path / "runs").glob(f"*{topology.replace('_', '-')}*/metrics.jsonl")
+        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+        scored |= {(line["split"], line["scored"]) for line in lines if line["split"] != "train"}
+    assert len(scored) == 2  # one count for validation, one for test
