@@ -117,7 +117,9 @@ def part(family: str, name: str, /, *supplied: Any, shared: Common | None = None
     return FAMILIES[family].get(name)(common() if shared is None else shared, *supplied, **values)
 
 
-def context(sequence: Sequence, *, causal: bool = True, position: Position | None = None, backend: str = "plain") -> Context:
+def context(
+    sequence: Sequence, *, causal: bool = True, position: Position | None = None, backend: str = "plain"
+) -> Context:
     """What a part sees when a stack reads that sequence."""
     scheme = part("position", "none") if position is None else position
     return Context(sequence, sequence, causal, scheme, BACKENDS[backend])

@@ -16,7 +16,7 @@ def translate(message: str) -> str:
     if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
         key, keys = found.group(1), _keys()
         if key in keys:
-            return f"no key '{key}' in the options chosen here; the same command with --cfg job shows the keys there are"
+            return f"no key '{key}' in the options chosen here; --cfg job shows the keys there are"
         return f"no key '{key}'{did_you_mean(key, keys)}; `python train.py --cfg job` shows all keys"
     if found := re.search(r"Could not override '([^']+)'", message):
         group = found.group(1)

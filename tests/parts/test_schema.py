@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.helpers import composed
 from zoo.common import Part
+from zoo.config import parse
 from zoo.errors import UserError
-from zoo.norm import norms
 from zoo.option import Option, Pattern
 from zoo.schema import convert, fields, parse_choice, parse_option, typed
 
@@ -73,7 +73,9 @@ def test_a_value_becomes_the_type_of_the_signature(value: Any, annotation: Any, 
         ([0.9, "1e-1"], tuple[float, float], r"\[1\] must be a number"),
     ],
 )
-def test_a_value_of_another_type_is_refused_with_the_type_it_should_have(value: Any, annotation: Any, words: str) -> None:
+def test_a_value_of_another_type_is_refused_with_the_type_it_should_have(
+    value: Any, annotation: Any, words: str
+) -> None:
     assert re.search(words, refused(value, annotation))
 
 
@@ -98,9 +100,8 @@ def test_a_number_means_the_same_however_it_is_written(text: str) -> None:
 
 
 def test_a_number_in_quotes_is_refused_with_its_key() -> None:
-    node = composed("optimizer.lr='1e-4'")["optimizer"]
     with pytest.raises(UserError, match=r"optimizer\.lr must be a number, got '1e-4' \(str\)"):
-        parse_option("optimizer", node, "optimizer")
+        parse(composed("optimizer.lr='1e-4'"))
 
 
 def test_yaml_may_set_exactly_the_keyword_only_half_of_a_signature() -> None:
@@ -155,7 +156,10 @@ def test_a_pattern_repeats_over_the_layers() -> None:
     ("node", "words"),
     [
         (pattern("a", a=LOCAL, b=WIDE), r"model\.norm\.b is in no layer of model\.norm\.layers=\['a'\]"),
-        (pattern("a", "loca", a=LOCAL, local=WIDE), r"layers names 'loca' \(did you mean local\?\); choose from a, local"),
+        (
+            pattern("a", "loca", a=LOCAL, local=WIDE),
+            r"layers names 'loca' \(did you mean local\?\); choose from a, local",
+        ),
         (pattern(a=LOCAL), r"model\.norm\.layers is empty"),
         (pattern("a", a=LOCAL) | {"layers": "a"}, r"model\.norm\.layers must be a list"),
         ({"name": "pattern", "a": LOCAL}, r"model\.norm\.layers must be a list"),
@@ -167,7 +171,3 @@ def test_a_pattern_repeats_over_the_layers() -> None:
 def test_a_pattern_with_an_unused_or_unknown_entry_is_refused(node: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
         parse_choice("norm", node, "model.norm")
-
-
-def test_no_part_can_be_named_pattern() -> None:
-    assert "pattern" not in norms.names()

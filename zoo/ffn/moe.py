@@ -49,7 +49,7 @@ class MixtureOfExperts(FFN):
                 "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
             )
         if ffns.get(expert.name) is MixtureOfExperts:
-            raise UserError("moe: an expert must be a dense ffn, not another mixture; choose model.ffn.expert.name=swiglu")
+            raise UserError("moe: an expert must be a dense ffn; choose one by model/ffn@model.ffn.expert=swiglu")
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z
         self.router = Linear(common.d_model, experts, bias=False, role=Role.ROUTER)

@@ -19,6 +19,8 @@ class Feed:
         self.special = corpus.tokenizer.special
         length, overlap = objective.window(context)
         self.loaders = {split: Loader(corpus, split, length, overlap, batch_size, context) for split in splits}
+        if "train" in self.loaders:
+            self.epoch = self.loaders["train"].batches_per_epoch  # refuses a split with less than one window
 
     def tasks(self, step: int, accumulate: int, seed: int) -> list[Task]:
         """The micro-batches of update number `step`, counted from 0."""

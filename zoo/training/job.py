@@ -210,6 +210,7 @@ class Job:
             "machinery": self.machinery.as_dict(),
             "threads": torch.get_num_threads(),
             "data": self.corpus.summary,
+            "micro_batches_per_epoch": self.feed.epoch,
             "rows": {split: loader.summary() for split, loader in self.feed.loaders.items()},
             "parameter_groups": self.optimizer.groups(),
             **environment(),

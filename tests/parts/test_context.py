@@ -1,0 +1,111 @@
+"""Who may see whom, and which place a token has: against the definitions, pair by pair."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from tests.helpers import LENGTH, context, draw, plain_sequence
+from zoo.context import Context, Sequence
+from zoo.mixer.backend import BACKENDS
+from zoo.position import Position
+
+Row = list[tuple[bool, bool, bool]]
+"""Of each position: is it real, does a document begin here, is it in the prefix."""
+rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=12)
+
+
+def sequence_of(row: Row, *, documents: bool = True) -> Sequence:
+    real, opens, prefix = (torch.tensor([column]) for column in zip(*row, strict=True))
+    numbers = 7 - opens.long().cumsum(1) if documents else None  # any numbers will do
+    return Sequence.of(torch.zeros_like(opens, dtype=torch.long), real, numbers, prefix)
+
+
+def places(row: Row) -> list[int]:
+    """How many real tokens of its document stand before each position; padding has the place before it, or 0."""
+    found, count = [], 0
+    for i, (real, opens, _) in enumerate(row):
+        count = 0 if opens and i else count
+        count += real
+        found.append(max(count - 1, 0))
+    return found
+
+
+@given(rows)
+def test_places_count_the_real_tokens_of_a_document_from_zero(row: Row) -> None:
+    assert sequence_of(row).positions.tolist() == [places(row)]
+
+
+@given(rows)
+def test_places_without_documents_count_the_real_tokens_of_the_row(row: Row) -> None:
+    whole = [(real, False, prefix) for real, _, prefix in row]
+    assert sequence_of(row, documents=False).positions.tolist() == [places(whole)]
+
+
+@given(rows)
+def test_a_mask_of_nothing_but_real_tokens_changes_no_place(row: Row) -> None:
+    real = [(True, opens, prefix) for _, opens, prefix in row]
+    documents = sequence_of(real).documents
+    bare = Sequence.of(torch.zeros(1, len(row), dtype=torch.long), None, documents)
+    assert torch.equal(sequence_of(real).positions, bare.positions)
+
+
+def visible(seen: Context, window: int | None, length: int) -> Tensor:
+    found = seen.visible(window)
+    return torch.ones(1, length, length, dtype=torch.bool) if found is None else found
+
+
+@given(rows, st.booleans(), st.sampled_from([None, 1, 2, 4]))
+def test_a_query_sees_exactly_what_the_definition_says(row: Row, causal: bool, window: int | None) -> None:
+    sequence = sequence_of(row)
+    at, number = places(row), sequence.documents[0].tolist() if sequence.documents is not None else []
+    seen = visible(context(sequence, causal=causal), window, len(row))[0]
+    for t in range(len(row)):
+        for s, (real, _, prefix) in enumerate(row):
+            near = window is None or abs(at[t] - at[s]) < window
+            in_order = not causal or at[s] <= at[t] or prefix
+            assert seen[t, s] == (real and near and in_order and number[t] == number[s])
+
+
+def test_two_tokens_see_one_and_two() -> None:
+    assert context(plain_sequence(2)).visible().tolist() == [[[True, False], [True, True]]]
+    assert context(plain_sequence(2), causal=False).visible() is None
+
+
+def test_a_memory_is_seen_whole_wherever_it_is_real() -> None:
+    queries = Sequence.of(draw(1, 3), documents=torch.tensor([[0, 0, 1]]))
+    keys = Sequence.of(draw(1, 4), torch.tensor([[False, True, True, False]]))
+    scheme = context(queries).position
+    cross = Context(queries, keys, False, scheme, BACKENDS["plain"], memory=torch.zeros(1, 4, 16))
+    assert cross.visible(window=1).tolist() == [[[False, True, True, False]] * 3]
+
+
+@pytest.mark.parametrize("window", [None, LENGTH])
+def test_only_a_bare_causal_row_is_a_plain_triangle(window: int | None) -> None:
+    tokens = draw(1)
+    everything = torch.ones_like(tokens, dtype=torch.bool)
+    assert context(Sequence.of(tokens)).only_causal(window)
+    assert not context(Sequence.of(tokens)).only_causal(LENGTH - 1)
+    assert not context(Sequence.of(tokens), causal=False).only_causal(window)
+    for masks in ({"real": everything}, {"documents": tokens}, {"prefix": everything}):
+        assert not context(Sequence.of(tokens, **masks)).only_causal(window)
+
+
+def test_a_mask_is_built_once_for_all_layers() -> None:
+    seen = context(plain_sequence(3))
+    assert seen.visible(2) is seen.visible(2)
+    assert seen.visible(2) is not seen.visible(None)
+
+
+def test_a_memory_gets_no_position_bias() -> None:
+    class Biased(Position):
+        def bias(self, context: Context) -> Tensor:
+            return torch.ones(1, 1, 3, 3)
+
+    scheme = Biased.__new__(Biased)
+    torch.nn.Module.__init__(scheme)
+    sequence = plain_sequence(3)
+    assert context(sequence, position=scheme).position_bias() is not None
+    cross = Context(sequence, sequence, False, scheme, BACKENDS["plain"], memory=torch.zeros(1, 3, 16))
+    assert cross.position_bias() is None
