@@ -14,18 +14,18 @@ import torch
 from torch import Tensor, nn
 
 from zoo.ability import Ability, missing
-from zoo.build import build_model
+from zoo.assembly import build_model
 from zoo.common import Common
 from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.context import Context, Sequence
-from zoo.experiment import ModelConfig
+from zoo.errors import UserError
 from zoo.families import AXES
 from zoo.mixer import mixers
 from zoo.mixer.backend import BACKENDS
 from zoo.model import Model, Output
 from zoo.norm import norms
-from zoo.option import Choice, Option
+from zoo.option import Option
 from zoo.paths import CONF
 from zoo.position import Position, positions
 from zoo.registry import FAMILIES
@@ -97,13 +97,18 @@ def model(base: str = "modern", **changes: Any) -> Model:
     """The small model of `model_node`, a copy of its own for each caller. Skips the test, saying why, where a mixer
     declares that it cannot serve."""
     node = model_node(base, **changes)
-    key = repr(node)
-    if key not in _built:
-        reasons = lacking(node)
-        if reasons:
-            pytest.skip(f"refused: {reasons[0]}")
-        _built[key] = build(node)
-    return deepcopy(_built[key])
+    if repr(node) not in _built:
+        for reason in lacking(node):
+            pytest.skip(f"refused: {reason}")
+        _built[repr(node)] = build(node)
+    return deepcopy(_built[repr(node)])
+
+
+def refusal(base: str = "modern", **changes: Any) -> str:
+    """What is said against the small model of `model_node`."""
+    with pytest.raises(UserError) as refused:
+        build(model_node(base, **changes))
+    return str(refused.value)
 
 
 def common(**changes: Any) -> Common:
@@ -117,12 +122,9 @@ def part(family: str, name: str, /, *supplied: Any, shared: Common | None = None
     return FAMILIES[family].get(name)(common() if shared is None else shared, *supplied, **values)
 
 
-def context(
-    sequence: Sequence, *, causal: bool = True, position: Position | None = None, backend: str = "plain"
-) -> Context:
+def context(sequence: Sequence, *, causal: bool = True, position: Position | None = None) -> Context:
     """What a part sees when a stack reads that sequence."""
-    scheme = part("position", "none") if position is None else position
-    return Context(sequence, sequence, causal, scheme, BACKENDS[backend])
+    return Context(sequence, sequence, causal, position or part("position", "none"), BACKENDS["plain"])
 
 
 def plain_sequence(length: int, rows: int = 1) -> Sequence:
@@ -152,24 +154,17 @@ def lacking(node: Node) -> list[str]:
         needs = topology.needs | positions.get(config.position.at(layer).name).needs
         reasons += _lacks(config.mixer.at(layer), needs)
         if topology.reads_source:
-            reasons += _lacks(_reader(config).at(layer), frozenset({Ability.CROSS}))
+            reasons += _lacks((config.cross or config.mixer).at(layer), frozenset({Ability.CROSS}))
     return reasons
-
-
-def _reader(config: ModelConfig) -> Choice:
-    return config.mixer if config.cross is None else config.cross
 
 
 def _lacks(mixer: Option, needs: frozenset[Ability]) -> list[str]:
     return [f"mixer '{mixer.name}' cannot {ability}" for ability in missing(mixers.get(mixer.name), needs)]
 
 
-def is_causal(topology: str) -> bool:
-    """Whether the outputs of that topology hide the future."""
-    return Ability.CAUSAL in topologies.get(topology).needs
-
-
-CAUSAL_TOPOLOGIES = [name for name in TOPOLOGIES if is_causal(option("topology", name)["name"])]
+CAUSAL_TOPOLOGIES = [
+    name for name in TOPOLOGIES if Ability.CAUSAL in topologies.get(option("topology", name)["name"]).needs
+]
 
 
 def draw(rows: int, length: int = LENGTH, *, seed: int = 0, vocabulary: int = VOCABULARY) -> Tensor:
@@ -197,6 +192,5 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-5) -> bool:
 
 def real_of(lengths: list[int], width: int, side: str) -> Tensor:
     """The padding mask (rows, width) of rows with that many real tokens: True is real."""
-    places = torch.arange(width)[None]
-    counts = torch.tensor(lengths)[:, None]
-    return places < counts if side == "right" else places >= width - counts
+    right = torch.arange(width) < torch.tensor(lengths)[:, None]
+    return right if side == "right" else right.flip(1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zoo.build import assemble, build_model
+from zoo.assembly import assemble, build_model
 from zoo.compose import compose
 from zoo.config import load_plugin, parse_model, plain
 from zoo.data.special import Special

@@ -27,12 +27,12 @@ PARTS = {f"model.{axis}" for axis in (*AXES, "cross")} | (FAMILY_PACKAGES.keys()
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse."""
-    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
-        try:
+    try:
+        with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
             refuse_values_in_presets(composed.hydra)
-        except HydraException as error:
-            raise UserError(translate(str(error))) from error
+    except HydraException as error:
+        raise UserError(translate(str(error))) from error  # which composes, to list the keys there are
     with open_dict(composed):
         del composed.hydra
     return composed

@@ -73,10 +73,10 @@ def plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Resolved plain containers; all missing values are named at once."""
     if not isinstance(config, DictConfig):
         return dict(config)
-    absent = sorted(OmegaConf.missing_keys(config))
-    if absent:
-        raise UserError(f"no value for {', '.join(absent)}; set it as in {absent[0]}=...")
     try:
+        absent = sorted(OmegaConf.missing_keys(config))
+        if absent:
+            raise UserError(f"no value for {', '.join(absent)}; set it as in {absent[0]}=...")
         resolved = OmegaConf.to_container(config, resolve=True)
     except OmegaConfBaseException as error:
         raise UserError(f"the config does not resolve: {str(error).splitlines()[0]}") from error

@@ -96,9 +96,10 @@ class Model(nn.Module):
 
 
 def _check_places(text: Text, limit: int) -> None:
-    """Refuse places beyond the position scheme. Where all rows are alike, no value has to be fetched."""
-    places = text.sequence.positions
-    needed = places.shape[1] if places.shape[0] == 1 else int(places.max()) + 1
+    """Refuse places beyond the position scheme. Where places are columns, no value has to be fetched."""
+    sequence = text.sequence
+    bare = sequence.real is None and sequence.documents is None
+    needed = sequence.positions.shape[1] if bare else int(sequence.positions.max()) + 1
     if needed > limit:
         raise UserError(
             f"{needed} positions, but the position scheme can address {limit} (model.max_context); train with a longer"

@@ -8,8 +8,8 @@ from rich.tree import Tree
 from torch import nn
 
 from zoo.accounting import costs
+from zoo.assembly import assemble
 from zoo.block import Block
-from zoo.build import assemble
 from zoo.common import flops_of
 from zoo.compose import compose
 from zoo.config import load_plugin, parse_model, plain
@@ -112,7 +112,7 @@ def _signature(module: nn.Module) -> str:
     return f"{type(module).__name__}{plain}{own}{inner}"
 
 
-def _number(value: float) -> str:
+def _number(value: int | float) -> str:
     """1234567 → 1.23M."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:

@@ -20,7 +20,7 @@ from tests.helpers import (
     preset,
 )
 from zoo.accounting import costs
-from zoo.build import assemble
+from zoo.assembly import assemble
 from zoo.config import ModelConfig, parse_model
 from zoo.option import Option
 from zoo.roles import Role, roles
@@ -114,7 +114,7 @@ def counted(node: Node) -> int:
 
 
 def assert_counts_hold(node: Node) -> None:
-    """Parameters by hand = the model's = the record's, and FLOPs of one row = what torch counts in the plain backend."""
+    """Parameters by hand = the model's = the record's; FLOPs of one row = what torch counts on the plain backend."""
     model = build(node)
     assert sum(parameter.numel() for parameter in model.parameters()) == counted(node) == costs(model, 8).parameters
     source = {"source": draw(1, 7)} if model.topology.reads_source else {}
@@ -185,5 +185,5 @@ def test_what_a_row_keeps_is_keys_and_values_as_far_as_the_window_reaches(topolo
     for length in (5, 30):
         kept = local * min(length, 8) + everything * length
         if topology == "encoder_decoder":
-            kept += (local + everything) * 9  # a memory is never cut by a window... but a state of it is
+            kept += (local + everything) * 9  # no window cuts a memory
         assert model.state_elements(length, 9) == (0 if topology == "encoder_only" else kept)

@@ -21,7 +21,7 @@ from tests.helpers import (
     option,
     preset,
 )
-from zoo.build import assemble
+from zoo.assembly import assemble
 from zoo.config import parse, parse_model
 from zoo.errors import UserError
 from zoo.families import AXES, PER_LAYER
@@ -31,7 +31,7 @@ from zoo.registry import FAMILIES
 from zoo.schema import parse_choice
 
 
-def refusal(node: Node) -> str | None:
+def refused(node: Node) -> str | None:
     """What the build says against that model."""
     try:
         build(node)
@@ -66,14 +66,14 @@ def test_every_option_builds_in_every_preset_and_on_every_topology_unless_a_mixe
     swaps = [(base, {}) for base in PRESETS] + [("modern", {"topology": topology}) for topology in TOPOLOGIES]
     for base, swap in swaps:
         node = model_node(base, n_layers=1, **(swap | {axis: name}))
-        assert (refusal(node) is not None) == bool(lacking(node)), (base, swap, refusal(node), lacking(node))
+        assert (refused(node) is not None) == bool(lacking(node)), (base, swap, refused(node), lacking(node))
 
 
 @pytest.mark.parametrize("name", OPTIONS["mixer"])
 def test_every_mixer_reads_a_memory_or_is_refused_as_a_cross_mixer(name: str) -> None:
     for own in OPTIONS["mixer"]:
         node = model_node(topology="encoder_decoder", mixer=own, cross=name, n_layers=1)
-        assert (refusal(node) is not None) == bool(lacking(node))
+        assert (refused(node) is not None) == bool(lacking(node))
 
 
 @pytest.mark.parametrize("size", files("model/size"))

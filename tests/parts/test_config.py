@@ -5,21 +5,16 @@ import dataclasses
 import pytest
 import torch
 
-from tests.helpers import Node, build, composed, draw, logits, model_node, option
+from tests.helpers import Node, build, composed, draw, logits, model_node, option, refusal
 from zoo.compose import compose
 from zoo.config import parse, parse_model, plain
 from zoo.errors import UserError
 
 
-def refusal(node: Node) -> str:
+def whole_refusal(node: Node) -> str:
+    """What is said against an experiment."""
     with pytest.raises(UserError) as refused:
         parse(node)
-    return str(refused.value)
-
-
-def model_refusal(**changes: object) -> str:
-    with pytest.raises(UserError) as refused:
-        build(model_node() | changes)
     return str(refused.value)
 
 
@@ -33,16 +28,16 @@ def test_an_experiment_cannot_be_written_to() -> None:
 
 def test_an_unknown_key_is_refused_with_a_suggestion_at_every_depth() -> None:
     node = composed()
-    assert refusal(node | {"sede": 1}).startswith("sede is no key of the config (did you mean seed?)")
-    assert "did you mean batch_size?" in refusal(node | {"budget": node["budget"] | {"batchsize": 1}})
-    assert "model.d_modle is no key of the config (did you mean d_model?)" in model_refusal(d_modle=3)
-    assert "model.mixer.n_kv_head: " in model_refusal(mixer=option("mixer", "mha") | {"n_kv_head": 2})
-    assert "did you mean n_kv_heads?" in model_refusal(mixer=option("mixer", "mha") | {"n_kv_head": 2})
+    assert whole_refusal(node | {"sede": 1}).startswith("sede is no key of the config (did you mean seed?)")
+    assert "did you mean batch_size?" in whole_refusal(node | {"budget": node["budget"] | {"batchsize": 1}})
+    assert "model.d_modle is no key of the config (did you mean d_model?)" in refusal(d_modle=3)
+    assert "model.mixer.n_kv_head: " in refusal(mixer=option("mixer", "mha") | {"n_kv_head": 2})
+    assert "did you mean n_kv_heads?" in refusal(mixer=option("mixer", "mha") | {"n_kv_head": 2})
 
 
 def test_a_key_of_another_option_is_refused() -> None:
-    assert "'rope' has no 'eps'" in model_refusal(position=option("position", "rope") | {"eps": 1.0})
-    assert "'swiglu' has no 'experts'" in model_refusal(ffn=option("ffn", "swiglu") | {"experts": 8})
+    assert "'rope' has no 'eps'" in refusal(position=option("position", "rope") | {"eps": 1.0})
+    assert "'swiglu' has no 'experts'" in refusal(ffn=option("ffn", "swiglu") | {"experts": 8})
 
 
 def test_a_missing_key_is_refused_by_name() -> None:
@@ -50,7 +45,7 @@ def test_a_missing_key_is_refused_by_name() -> None:
     with pytest.raises(UserError, match="model needs d_model, mixer"):
         parse_model({key: value for key, value in node.items() if key not in ("d_model", "mixer")})
     whole = composed()
-    assert "the config has no budget" in refusal({key: value for key, value in whole.items() if key != "budget"})
+    assert "the config has no budget" in whole_refusal({key: value for key, value in whole.items() if key != "budget"})
 
 
 def test_all_missing_values_are_named_at_once() -> None:
@@ -70,28 +65,29 @@ def test_a_reference_to_nothing_is_refused() -> None:
 @pytest.mark.parametrize("key", ["d_model", "n_layers", "n_heads", "max_context"])
 @pytest.mark.parametrize("value", [0, -2])
 def test_a_size_below_one_is_refused(key: str, value: int) -> None:
-    assert f"model.{key}={value} must be at least 1" in model_refusal(**{key: value})
+    assert f"model.{key}={value} must be at least 1" in refusal(**{key: value})
 
 
 @pytest.mark.parametrize(("key", "value"), [("d_model", "64"), ("d_model", 64.0), ("n_layers", True), ("bias", 1)])
 def test_a_size_of_another_type_is_refused(key: str, value: object) -> None:
-    assert f"model.{key} must be" in model_refusal(**{key: value})
+    assert f"model.{key} must be" in refusal(**{key: value})
 
 
 @pytest.mark.parametrize("dropout", [-0.1, 1.0, 2.0])
 def test_a_dropout_rate_that_is_no_rate_is_refused(dropout: float) -> None:
-    assert f"model.dropout={dropout} must be at least 0 and below 1" in model_refusal(dropout=dropout)
+    assert f"model.dropout={dropout} must be at least 0 and below 1" in refusal(dropout=dropout)
 
 
 @pytest.mark.parametrize(("section", "key"), [("budget", "steps"), ("budget", "context"), ("runtime", "log_every")])
 def test_a_count_below_one_is_refused(section: str, key: str) -> None:
     node = composed()
-    assert f"{section}.{key}=0 must be at least 1" in refusal(node | {section: node[section] | {key: 0}})
+    assert f"{section}.{key}=0 must be at least 1" in whole_refusal(node | {section: node[section] | {key: 0}})
 
 
 def test_a_name_that_yaml_reads_as_a_truth_value_is_refused() -> None:
-    assert "model.norm must name a norm" in model_refusal(norm={"name": False})
-    assert "model.norm must name a norm" in model_refusal(norm=False)
+    assert "model.norm must name a norm" in refusal(norm={"name": False})
+    with pytest.raises(UserError, match=r"model\.norm must name a norm"):
+        build(model_node() | {"norm": False})
 
 
 def test_a_cross_mixer_that_is_not_set_is_like_the_mixer() -> None:
@@ -103,7 +99,7 @@ def test_a_cross_mixer_that_is_not_set_is_like_the_mixer() -> None:
 
 def test_a_cross_mixer_that_nothing_would_use_is_refused() -> None:
     message = "model.cross is set, but topology 'decoder_only' reads no other sequence"
-    assert message in model_refusal(cross=option("mixer", "mqa"))
+    assert message in refusal(cross=option("mixer", "mqa"))
 
 
 def test_a_mistyped_key_is_refused_in_python_as_on_the_command_line() -> None:

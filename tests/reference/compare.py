@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.reference.weights import Table, copy_in, find
-from zoo.build import build_model
+from zoo.assembly import build_model
 from zoo.common import Common
 from zoo.compose import compose
 from zoo.config import parse_model, plain

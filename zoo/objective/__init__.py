@@ -35,6 +35,8 @@ class Objective(ABC):
 
     serves: ClassVar[frozenset[str]]
     """The topologies this objective makes sense for."""
+    reads: ClassVar[frozenset[str]] = frozenset({"text"})
+    """The kinds of corpus it can be made of: text, pairs."""
 
     def __init__(self, label_smoothing: float):
         """label_smoothing: share of the probability that the training target spreads evenly over the vocabulary."""

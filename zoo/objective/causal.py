@@ -2,7 +2,6 @@ import torch
 
 from zoo.data.batch import Batch, TextBatch
 from zoo.data.special import Special
-from zoo.errors import UserError
 from zoo.objective import Objective, Task, objectives
 
 
@@ -25,8 +24,7 @@ class Causal(Objective):
         return context + 1, 1
 
     def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
-        if not isinstance(batch, TextBatch):
-            raise UserError("objective 'causal' reads plain text, not pairs; choose objective=seq2seq or data=text")
+        assert isinstance(batch, TextBatch)  # what it reads
         tokens, real, documents = batch.tokens, batch.real, batch.documents
         weights = torch.ones(tokens[:, 1:].shape) if real is None else real[:, 1:].float()
         inputs = {"tokens": tokens[:, :-1]}

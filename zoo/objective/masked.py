@@ -30,8 +30,7 @@ class Masked(Objective):
         return context, 0
 
     def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
-        if not isinstance(batch, TextBatch):
-            raise UserError("objective 'masked' reads plain text, not pairs; choose data=text")
+        assert isinstance(batch, TextBatch)  # what it reads
         tokens, real = batch.tokens, batch.real
         text = tokens < special.start  # the marks come after the text ids
         candidates = text if real is None else text & real

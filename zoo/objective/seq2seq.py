@@ -23,6 +23,7 @@ class Seq2Seq(Objective):
     """
 
     serves = frozenset({"encoder_decoder", "decoder_only", "prefix_lm"})
+    reads = frozenset({"text", "pairs"})
 
     def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0):
         super().__init__(label_smoothing)

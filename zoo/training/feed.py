@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus
+from zoo.errors import UserError
 from zoo.init import generator_for
 from zoo.objective import Objective, Task
 
@@ -15,6 +16,11 @@ class Feed:
     def __init__(
         self, corpus: Corpus, objective: Objective, topology: str, *, batch_size: int, context: int, splits: list[str]
     ):
+        if corpus.kind not in objective.reads:
+            kinds = " or ".join(sorted(objective.reads))
+            raise UserError(
+                f"the data is {corpus.kind}, but this objective reads {kinds}; choose objective=seq2seq or data=text"
+            )
         self.corpus, self.objective, self.topology = corpus, objective, topology
         self.special = corpus.tokenizer.special
         length, overlap = objective.window(context)

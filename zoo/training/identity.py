@@ -19,6 +19,12 @@ def science_of(node: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:
     return {key: value for key, value in node.items() if key not in MACHINERY} | {"data": fingerprint}
 
 
+def with_resolved_paths(data: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The data node with its paths as they were found, so that a run can be resumed from another folder."""
+    resolved = {path["given"]: path["resolved"] for path in summary.get("paths", [])}
+    return {key: resolved.get(value, value) if isinstance(value, str) else value for key, value in data.items()}
+
+
 def slug(about: Mapping[str, Any]) -> list[str]:
     """The readable half of a run's name: model, data, and what else was chosen on the command line."""
     words = [about["choices"].get("model", "model"), about["choices"].get("data", "data")]
@@ -42,7 +48,7 @@ def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
         record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-        about = {key: record[key] for key in ("choices", "overrides")}
+        about = {key: record[key] for key in ("choices", "overrides", "science")}
     except (OSError, yaml.YAMLError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder} is no run folder: it has no readable config.yaml and record.json") from error
     if not isinstance(node, dict):

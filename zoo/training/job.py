@@ -9,7 +9,7 @@ import torch
 from omegaconf import DictConfig
 
 from zoo.accounting import costs
-from zoo.build import build_model
+from zoo.assembly import build_model
 from zoo.config import load_plugin, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
@@ -19,7 +19,7 @@ from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged
 from zoo.training.evaluate import evaluate
 from zoo.training.feed import Feed
-from zoo.training.identity import find_folder, read_run, science_of, slug
+from zoo.training.identity import find_folder, read_run, science_of, slug, with_resolved_paths
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
 from zoo.training.optimizer import optimizers
@@ -44,8 +44,11 @@ def train(config: DictConfig, choices: Mapping[str, str], overrides: list[str]) 
         node, about = read_run(Path(resume))
     experiment = parse(node)
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
-    about["science"] = science_of(node, corpus.fingerprint)
-    folder = find_folder(Path(experiment.out), slug(about), about["science"]) if resume is None else Path(resume)
+    node["data"] = with_resolved_paths(node["data"], corpus.summary)
+    science = science_of(node, corpus.fingerprint)
+    if about.setdefault("science", science) != science:
+        raise UserError(f"{resume}: the data has changed since the run began, so it cannot go on; start a new run")
+    folder = find_folder(Path(experiment.out), slug(about), science) if resume is None else Path(resume)
     state = (read_status(folder) or {}).get("state")
     if state in ("done", "diverged"):
         print(f"{folder}: {state} already, nothing to do; remove the folder to run it again")
