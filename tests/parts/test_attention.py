@@ -166,7 +166,7 @@ def test_scores_of_any_size_stay_finite(size: float, backend: str) -> None:
     assert all(x.grad is not None and x.grad.isfinite().all() for x in (q, k, v))
 
 
-def test_a_cross_mixer_reads_the_memory_and_no_position_turns_it() -> None:
+def test_a_cross_mixer_reads_all_of_the_memory_whatever_its_window() -> None:
     built = model(topology="encoder_decoder", position="rope", mixer=option("mixer", "mha") | {"window": 1})
     source, target = draw(1, 9, seed=3), draw(1, 1)
     base = logits(built, target, source=source)
