@@ -30,8 +30,8 @@ Command = Callable[..., Done]
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
     """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder."""
 
-    def call(script: str, *overrides: str) -> Done:
-        monkeypatch.chdir(tmp_path)
+    def call(script: str, *overrides: str, folder: Path = tmp_path) -> Done:
+        monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
         GlobalHydra.instance().clear()
         capsys.readouterr()

@@ -106,3 +106,17 @@ def test_a_diverged_run_names_the_step_and_the_layer(command: Command, text: Pat
     assert status["state"] == "diverged"
     assert status["step"] >= 1
     assert status["layer"] in done.err
+
+
+def test_a_run_on_a_relative_path_goes_on_from_another_folder(command: Command, text: Path, tmp_path: Path) -> None:
+    options = ("data=text", f"data.path='{text.name}'", *TINY, "budget.steps=6")
+    assert command("train", *options).code == 0
+    folder = only(tmp_path / "runs")
+    before = lines(folder)
+    (folder / "status.json").write_text('{"state": "running"}')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = command("train", f"resume='{folder}'", folder=elsewhere)
+    assert done.code == 0, done.err
+    assert lines(folder)[: len(before)] == before
+    assert json.loads((folder / "record.json").read_text())["overrides"] == list(options)
