@@ -32,20 +32,20 @@ def places(row: Row) -> list[int]:
     return found
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(rows)
 def test_places_count_the_real_tokens_of_a_document_from_zero(row: Row) -> None:
     assert sequence_of(row).positions.tolist() == [places(row)]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(rows)
 def test_places_without_documents_count_the_real_tokens_of_the_row(row: Row) -> None:
     whole = [(real, False, prefix) for real, _, prefix in row]
     assert sequence_of(row, documents=False).positions.tolist() == [places(whole)]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(rows)
 def test_a_mask_of_nothing_but_real_tokens_changes_no_place(row: Row) -> None:
     real = [(True, opens, prefix) for _, opens, prefix in row]
@@ -59,7 +59,7 @@ def visible(seen: Context, window: int | None, length: int) -> Tensor:
     return torch.ones(1, length, length, dtype=torch.bool) if found is None else found
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(rows, st.booleans(), st.sampled_from([None, 1, 2, 4]))
 def test_a_query_sees_exactly_what_the_definition_says(row: Row, causal: bool, window: int | None) -> None:
     sequence = sequence_of(row)

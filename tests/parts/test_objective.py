@@ -1,6 +1,52 @@
 """Where a prefix ends, and which predictions after it are scored."""
 
+import torch
 
+from tests.helpers import TOPOLOGIES, draw, files, option
+from zoo.data.batch import TextBatch
 from zoo.data.special import Special
+from zoo.objective import Task, objectives
 
 SPECIAL = Special.after(13)
+
+
+def task(objective: str, topology: str, batch: TextBatch, **values: float) -> Task:
+    return objectives.get(objective)(**values).prepare(batch, SPECIAL, topology, torch.Generator().manual_seed(0))
+
+
+def test_a_prefix_of_six_is_scored_from_its_last_position_on() -> None:
+    """Ten positions: a source of five and the start mark may be seen by all; the targets are predicted at 5 to 9."""
+    tokens = draw(1, 10)
+    asked = task("seq2seq", "prefix_lm", TextBatch(tokens))
+    assert asked.inputs["tokens"].tolist() == [[*tokens[0, :5].tolist(), SPECIAL.start, *tokens[0, 5:9].tolist()]]
+    assert asked.inputs["prefix"].tolist() == [[True] * 6 + [False] * 4]
+    assert asked.weights.tolist() == [[0.0] * 5 + [1.0] * 5]
+    assert asked.targets[0, 5:].tolist() == tokens[0, 5:].tolist()
+
+
+def test_every_topology_is_scored_on_the_same_targets() -> None:
+    tokens = draw(2, 10)
+    found = [task("seq2seq", name, TextBatch(tokens)) for name in ("prefix_lm", "decoder_only", "encoder_decoder")]
+    scored = [one.targets[one.weights > 0].tolist() for one in found]
+    assert scored[0] == scored[1] == scored[2] == tokens[:, 5:].flatten().tolist()
+
+
+def test_no_causal_target_is_among_the_tokens_that_predict_it() -> None:
+    tokens = draw(3, 11)
+    asked = task("causal", "decoder_only", TextBatch(tokens))
+    assert torch.equal(asked.inputs["tokens"], tokens[:, :-1])
+    assert torch.equal(asked.targets, tokens[:, 1:])
+    assert asked.weights.all()
+
+
+def test_no_document_predicts_the_first_token_of_the_next_and_padding_is_never_scored() -> None:
+    real = torch.tensor([[True] * 8 + [False] * 2])
+    documents = torch.tensor([[0] * 3 + [1] * 7])
+    asked = task("causal", "decoder_only", TextBatch(draw(1, 10), real, documents))
+    assert asked.weights.tolist() == [[1, 1, 0, 1, 1, 1, 1, 0, 0]]
+
+
+def test_every_objective_serves_a_topology_that_has_an_option_file() -> None:
+    there = {option("topology", name)["name"] for name in TOPOLOGIES}
+    for name in files("objective"):
+        assert objectives.get(name).serves & there

@@ -79,14 +79,14 @@ def test_a_value_of_another_type_is_refused_with_the_type_it_should_have(
     assert re.search(words, refused(value, annotation))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(st.one_of(st.text(), st.booleans(), st.none(), st.lists(st.integers())))
 def test_nothing_but_a_number_is_ever_read_as_a_number(value: Any) -> None:
     for annotation in (int, float):
         refused(value, annotation)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, database=None)
 @given(st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans(), st.none()))
 def test_a_name_is_never_made_of_another_value(value: Any) -> None:
     refused(value, str)

@@ -47,10 +47,21 @@ def read_run(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     folder is no run folder."""
     try:
         node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-        about = {key: record[key] for key in ("choices", "overrides", "science")}
-    except (OSError, yaml.YAMLError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder} is no run folder: it has no readable config.yaml and record.json") from error
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        raise UserError(f"{folder} is no run folder: it has no readable config.yaml") from error
     if not isinstance(node, dict):
         raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
-    return node, about
+    record = read_record(folder)
+    return node, {key: record[key] for key in ("choices", "overrides", "science")}
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """What record.json of a run folder says. Raises UserError when it is missing or damaged."""
+    try:
+        record: dict[str, Any] = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        missing = {"choices", "overrides", "science", "machinery"} - record.keys()
+    except (OSError, ValueError, AttributeError) as error:
+        raise UserError(f"{folder} has no readable record.json; remove the folder to begin anew") from error
+    if missing:
+        raise UserError(f"{folder / 'record.json'} lacks {', '.join(sorted(missing))}; remove the folder to begin anew")
+    return record

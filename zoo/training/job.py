@@ -1,6 +1,5 @@
 """One run, from a composed config to a finished run folder: parse, build, fit, record."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged
 from zoo.training.evaluate import evaluate
 from zoo.training.feed import Feed
-from zoo.training.identity import find_folder, read_run, science_of, slug, with_resolved_paths
+from zoo.training.identity import find_folder, read_record, read_run, science_of, slug, with_resolved_paths
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
 from zoo.training.optimizer import optimizers
@@ -193,7 +192,7 @@ class Job:
         checkpoint = latest_checkpoint(self.folder.checkpoints)
         if checkpoint is None:
             return
-        before = json.loads((self.folder.path / "record.json").read_text()).get("machinery")
+        before = read_record(self.folder.path).get("machinery")
         if before != self.machinery.as_dict():
             raise UserError(
                 f"{self.folder.path} was computed with {before}, this machine would go on with"
