@@ -32,7 +32,7 @@ BPE = trained("bpe", (HARD + NASTY + "the cat sat on the mat. ") * 20, vocabular
     "text", [HARD, NASTY, *CAFE, "a\nb\n", "a\r\nb\r\n", "a\rb\r", "a\nb\r\nc\rd", " ", "\n" * 99, ""]
 )
 def test_decoding_undoes_encoding_and_keeps_line_ends(name: str, text: str) -> None:
-    tokenizer = trained(name, text + "x")
+    tokenizer = trained(name, text + " x")
     ids = tokenizer.encode(text.encode())
     assert ids.dtype == np.int64
     assert tokenizer.decode(ids) == text
@@ -57,7 +57,7 @@ def test_text_never_becomes_a_mark(text: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_three_marks_follow_the_text_ids_and_decode_to_nothing(name: str) -> None:
-    tokenizer = trained(name, HARD)
+    tokenizer = trained(name, HARD + "na")
     special, n = tokenizer.special, tokenizer.text_ids
     assert (special.start, special.end, special.mask) == (n, n + 1, n + 2)
     assert tokenizer.vocabulary == n + 3 == len(tokenizer.byte_lengths)

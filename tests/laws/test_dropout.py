@@ -62,20 +62,16 @@ def test_attention_is_told_the_rate_of_the_model_while_training_and_zero_after(
 @pytest.mark.parametrize("block", OPTIONS["block"])
 def test_embeddings_and_sublayers_are_dropped_at_the_rate_of_the_model(block: str) -> None:
     built = model("transformer_2017", block=block, dropout=0.25, d_model=64).train()
-    dropped: dict[str, Tensor] = {}
+    dropped: list[Tensor] = []
 
-    def measure(name: str) -> Any:
-        def keep(module: nn.Module, arguments: tuple[Tensor], output: Tensor) -> None:
-            dropped[name] = output[arguments[0] != 0] == 0
+    def keep(module: nn.Module, arguments: tuple[Tensor], output: Tensor) -> None:
+        dropped.append(output[arguments[0] != 0] == 0)
 
-        return keep
-
-    for name, module in built.named_modules():
+    for module in built.modules():
         if isinstance(module, nn.Dropout):
-            module.register_forward_hook(measure(name))
+            module.register_forward_hook(keep)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         call(built, draw(32), source=draw(32, LENGTH, seed=1))
-    assert len(dropped) == 2 + 2 + 2  # an embedding and two layers in each stack
-    for name, zeros in dropped.items():
-        assert zeros.float().mean() == pytest.approx(0.25, rel=0.02), name
+    assert len(dropped) == 2 + 2 * 2 + 2 * 3  # embeddings, sublayers of two encoder layers and of two decoder layers
+    assert all(zeros.float().mean() == pytest.approx(0.25, rel=0.03) for zeros in dropped)

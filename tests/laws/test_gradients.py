@@ -5,7 +5,18 @@ from typing import Any
 import pytest
 import torch.nn.functional as F
 
-from tests.helpers import EVERY_OPTION, LENGTH, MIXER_AND_POSITION, PRESETS, TOPOLOGIES, build, call, draw, model_node
+from tests.helpers import (
+    EVERY_OPTION,
+    LENGTH,
+    MIXER_AND_POSITION,
+    OPTIONS,
+    PRESETS,
+    TOPOLOGIES,
+    build,
+    call,
+    draw,
+    model_node,
+)
 from zoo.model import Model
 
 
@@ -42,3 +53,10 @@ def test_every_parameter_of_a_part_gets_a_gradient(axis: str, name: str, base: s
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_every_parameter_of_a_mixer_gets_a_gradient_with_every_position(mixer: str, position: str) -> None:
     assert_every_parameter_gets_a_gradient("modern", mixer=mixer, position=position)
+
+
+@pytest.mark.parametrize("block", OPTIONS["block"])
+@pytest.mark.parametrize("norm", OPTIONS["norm"])
+@pytest.mark.parametrize("ffn", OPTIONS["ffn"])
+def test_every_parameter_of_a_block_gets_a_gradient_with_every_norm_and_ffn(block: str, norm: str, ffn: str) -> None:
+    assert_every_parameter_gets_a_gradient("modern", block=block, norm=norm, ffn=ffn)

@@ -4,17 +4,14 @@ from itertools import combinations
 
 import pytest
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from tests.helpers import EVERY_OPTION, OPTIONS, PRESETS, build, model_node, preset
+from tests.laws.decay_mixer import register_decay
 from zoo.ability import Ability
-from zoo.common import Common
-from zoo.context import Context
 from zoo.families import AXES
-from zoo.mixer import Mixer, mixers
 from zoo.model import Model
-from zoo.roles import Role, roles, set_role
+from zoo.roles import Role, roles
 
 
 def values(model: Model) -> dict[str, Tensor]:
@@ -56,28 +53,10 @@ def test_building_takes_no_random_number_from_anyone(axis: str, name: str) -> No
     assert torch.equal(torch.get_rng_state(), before)
 
 
-class Decay(Mixer):
-    """A mixer with a parameter that only it knows how to start."""
-
-    can = frozenset(Ability)
-
-    def __init__(self, common: Common):
-        super().__init__(common)
-        self.rates = nn.Parameter(torch.empty(2, common.d_model))
-        set_role(self, "rates", Role.OWN, fill=lambda values, generator: values.uniform_(5, 6, generator=generator))
-
-    def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
-        return x * self.rates.sum(0)
-
-    def state_elements(self, length: int) -> int:
-        return 0
-
-
 @pytest.mark.parametrize("init", OPTIONS["init"])
 def test_a_mixers_own_init_survives_composition(init: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixers, "_classes", dict(mixers._classes))
-    mixers.register("decay_of_a_test")(Decay)
-    built = build(model_node(init=init, mixer={"name": "decay_of_a_test"}, n_layers=3))
+    mixer = register_decay(monkeypatch, frozenset(Ability))
+    built = build(model_node(init=init, mixer=mixer, n_layers=3))
     rates = [values(built)[f"topology.stack.blocks.{i}.mixer.rates"] for i in range(3)]
     assert all(((rate >= 5) & (rate <= 6)).all() for rate in rates)
     assert not torch.equal(rates[0], rates[1])

@@ -10,6 +10,7 @@ from tests.helpers import (
     OPTIONS,
     PRESETS,
     TOPOLOGIES,
+    VOCABULARY,
     Node,
     build,
     composed,
@@ -20,15 +21,18 @@ from tests.helpers import (
     model_node,
     option,
     preset,
+    real_of,
 )
 from zoo.assembly import assemble
 from zoo.config import parse, parse_model
+from zoo.data.batch import TextBatch
+from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.families import AXES, PER_LAYER
 from zoo.option import Option
 from zoo.paths import CONF
 from zoo.registry import FAMILIES
-from zoo.schema import parse_choice
+from zoo.schema import parse_choice, parse_option
 
 
 def refused(node: Node) -> str | None:
@@ -107,6 +111,25 @@ def test_an_objective_meets_exactly_the_topologies_it_serves(objective: str) -> 
         else:
             with pytest.raises(UserError, match=f"serves .*, not .*'{topology}'"):
                 parse(config)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("objective", files("objective"))
+def test_an_objective_asks_for_what_its_topologies_answer(objective: str, topology: str) -> None:
+    node, name = composed(f"objective={objective}")["objective"], option("topology", topology)["name"]
+    asker = FAMILIES["objective"].build(parse_option("objective", node, "objective"))
+    if name not in asker.serves:
+        return
+    real = real_of([20, 13], 20, "right")
+    documents = torch.tensor([[0] * 9 + [1] * 11] * 2)
+    special = Special.after(VOCABULARY)
+    built = build(model_node(topology=topology), vocabulary=special.mask + 1)
+    for batch in (TextBatch(draw(2, 20)), TextBatch(draw(2, 20), real), TextBatch(draw(2, 20), real, documents)):
+        task = asker.prepare(batch, special, name, torch.Generator().manual_seed(0))
+        out = built(**task.inputs).logits
+        assert out.isfinite().all()
+        assert out.shape[:2] == task.targets.shape == task.weights.shape
+        assert task.weights.any()
 
 
 @pytest.mark.parametrize("axis", PER_LAYER)

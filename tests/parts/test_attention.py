@@ -5,7 +5,6 @@ import torch
 from torch import Tensor
 
 from tests.helpers import (
-    OPTIONS,
     call,
     close,
     context,
@@ -20,7 +19,6 @@ from tests.helpers import (
     real_of,
     refusal,
 )
-from zoo.ability import Ability
 from zoo.context import Context, Sequence
 from zoo.mixer import Mixer
 from zoo.mixer.backend import BACKENDS
@@ -30,11 +28,11 @@ backends = pytest.mark.parametrize("backend", BACKENDS)
 
 def weights(seen: Context, backend: str, *, window: int | None = None) -> Tensor:
     """(rows, T, S): what each query takes from each key when all scores are alike."""
-    rows, length = seen.keys.positions.shape
-    if seen.keys.real is not None:
-        rows = len(seen.keys.real)
-    zeros, values = torch.zeros(rows, 1, length, length), torch.eye(length).expand(rows, 1, -1, -1)
-    return BACKENDS[backend](zeros, zeros, values, seen, window=window, scale=1.0, dropout=0.0)[:, 0]
+    length = seen.keys.positions.shape[1]
+    rows = 1 if seen.keys.real is None else len(seen.keys.real)
+    q, k = torch.zeros(rows, 1, seen.queries.positions.shape[1], length), torch.zeros(rows, 1, length, length)
+    values = torch.eye(length).expand(rows, 1, -1, -1)
+    return BACKENDS[backend](q, k, values, seen, window=window, scale=1.0, dropout=0.0)[:, 0]
 
 
 @backends
@@ -121,6 +119,16 @@ def test_a_window_counts_real_tokens_and_not_padding(backend: str) -> None:
 
 
 @backends
+def test_new_queries_see_all_that_is_past_and_themselves(backend: str) -> None:
+    """Two queries after three places: the triangle stands at the lower right corner, not at the upper left."""
+    queries, keys, scheme = Sequence(torch.tensor([[3, 4]])), plain_sequence(5), part("position", "none")
+    seen = weights(Context(queries, keys, True, scheme, BACKENDS[backend]), backend)[0] > 0
+    assert seen.tolist() == [[True, True, True, True, False], [True] * 5]
+    last = weights(Context(Sequence(torch.tensor([[4]])), keys, True, scheme, BACKENDS[backend]), backend)[0] > 0
+    assert last.tolist() == [[True] * 5]
+
+
+@backends
 def test_the_second_of_two_tokens_sees_both_and_the_first_itself(backend: str) -> None:
     assert torch.equal(weights(context(plain_sequence(2)), backend), torch.tensor([[[1.0, 0.0], [0.5, 0.5]]]))
 
@@ -174,12 +182,6 @@ def test_a_cross_mixer_reads_all_of_the_memory_whatever_its_window() -> None:
         other = source.clone()
         other[0, place] = (other[0, place] + 1) % 13
         assert not close(logits(built, target, source=other), base, 1e-5)
-
-
-@pytest.mark.parametrize("name", OPTIONS["mixer"])
-def test_attention_declares_every_ability(name: str) -> None:
-    blocks = model(mixer=name).topology.stack.blocks
-    assert all(block.mixer.can == frozenset(Ability) for block in blocks if type(block.mixer).__name__ == "Attention")
 
 
 def test_a_mixer_that_cannot_read_a_memory_says_so_when_asked_for_its_cost() -> None:

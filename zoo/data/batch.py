@@ -2,28 +2,41 @@
 
 from dataclasses import dataclass
 
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is known about each token of a generated corpus: −log p under its source (`floor`, nats), the number of the
+    skill it needs, and how many words back that stands on which it depends."""
+
+    floor: Float[Tensor, "B T"]
+    skill: Int[Tensor, "B T"]
+    distance: Int[Tensor, "B T"]
 
 
 @dataclass(frozen=True)
 class TextBatch:
     """Windows of a token stream. `real` is None when no position is padding; `documents` numbers the document of each
-    position, and is None when the corpus is one document."""
+    position, and is None when the corpus is one document. Evaluation batches of generated corpora have `notes`."""
 
     tokens: Int[Tensor, "B T"]
     real: Bool[Tensor, "B T"] | None = None
     documents: Int[Tensor, "B T"] | None = None
+    notes: Notes | None = None
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Source and target texts, right-padded to a common length each, without start and end marks."""
+    """Source and target texts, right-padded to a common length each, without start and end marks. Evaluation batches
+    of generated corpora have `notes` on the target."""
 
     source: Int[Tensor, "B S"]
     source_real: Bool[Tensor, "B S"]
     target: Int[Tensor, "B T"]
     target_real: Bool[Tensor, "B T"]
+    notes: Notes | None = None
 
 
 Batch = TextBatch | PairBatch

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.division import Division
+from zoo.data.generated import Generated
+from zoo.data.making import teach, write_made
 from zoo.data.overlap import overlap
 from zoo.data.scan import Scan
 from zoo.data.source import Source
@@ -18,7 +20,7 @@ from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
 
-FORMAT = 1
+FORMAT = 2
 """Goes up with every change of what is stored, or of how a corpus is split or cut."""
 
 
@@ -74,14 +76,20 @@ def read(folder: Path) -> Built | None:
         return None
 
 
-def build(folder: Path, source: Source, scan: Scan, tokenizer: Option | Tokenizer) -> None:
-    """Write the folder under another name, then rename it. Raises UserError for what is wrong with the text, OSError
-    for what is wrong with the disk; neither leaves anything behind."""
+def build(folder: Path, source: Source, scan: Scan | None, tokenizer: Option | Tokenizer) -> None:
+    """Write the folder under another name, then rename it; a source that was not scanned is a generated one. Raises
+    UserError for what is wrong with the text, OSError for the disk; neither leaves anything behind."""
     part = folder.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     try:
-        meta = _write(part, source, scan, tokenizer)
+        trained = tokenizer if isinstance(tokenizer, Tokenizer) else tokenizers.build(tokenizer)
+        learn = trained is not tokenizer
+        if scan is None:
+            assert isinstance(source, Generated)
+            meta = _make(part, source, trained, learn)
+        else:
+            meta = _divide(part, source, scan, trained, learn)
         (part / "meta.json").write_text(json.dumps(meta, indent=1))
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
@@ -89,36 +97,52 @@ def build(folder: Path, source: Source, scan: Scan, tokenizer: Option | Tokenize
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _write(folder: Path, source: Source, scan: Scan, tokenizer: Option | Tokenizer) -> dict[str, Any]:
+def _make(folder: Path, source: Generated, trained: Tokenizer, learn: bool) -> dict[str, Any]:
+    """Splits that are made one by one."""
+    if learn:
+        teach(source, trained)
+    written = write_made(folder, source, trained)
+    facts = {"content": source.content(), "bytes": sum(one["bytes"] for one in written["splits"].values())}
+    facts["documents"] = sum(one["documents"] for one in written["splits"].values()) // source.parts
+    return _meta(folder, source, trained, True, {**facts, "divided": "made apart", **written})
+
+
+def _divide(folder: Path, source: Source, scan: Scan, trained: Tokenizer, learn: bool) -> dict[str, Any]:
+    """Splits of a text that is there."""
     division = Division(source, scan)
-    trained = tokenizer if isinstance(tokenizer, Tokenizer) else tokenizers.build(tokenizer)
     if trained.needs_utf8 and scan.not_utf8:
         raise UserError(
             f"{scan.not_utf8} is not UTF-8; set data.encoding to what the file is (latin-1, cp1252, utf-16, ...),"
             " or use tokenizer=bytes, which takes any file"
         )
-    if trained is not tokenizer:
+    if learn:
         trained.train(division.pieces("train"))
-    (folder / "tokenizer.json").write_text(trained.to_json())
     end_marks = division.several and source.parts == 1
     splits = {name: write_split(folder, name, division.documents(name), trained, end_marks) for name in division.names}
     if sum(facts["bytes"] for facts in splits.values()) != sum(division.sizes):
         raise UserError("the files of the corpus changed while they were read; start again")
-    identity = [scan.content, source.kind, source.split, trained.fingerprint]
+    facts = {
+        **scan.facts(),
+        "divided": "by document" if division.several else "into contiguous blocks",
+        "splits": splits,
+        "overlap": overlap(division),
+    }
+    return _meta(folder, source, trained, division.several, facts)
+
+
+def _meta(folder: Path, source: Source, trained: Tokenizer, several: bool, facts: dict[str, Any]) -> dict[str, Any]:
+    (folder / "tokenizer.json").write_text(trained.to_json())
     return {
         "format": FORMAT,
-        "several": division.several,
-        "fingerprint": _digest(identity),
+        "several": several,
+        "fingerprint": _digest([facts["content"], source.kind, source.split, trained.fingerprint]),
         "summary": {
-            **scan.facts(),
-            "split": list(source.split),
-            "divided": "by document" if division.several else "into contiguous blocks",
+            **facts,
+            source.size_key: list(source.split),
             "tokenizer": trained.name,
             "vocabulary": trained.vocabulary,
             "text_ids": trained.text_ids,
             "tokenizer_fingerprint": trained.fingerprint,
-            "splits": splits,
-            "overlap": overlap(division),
         },
     }
 

@@ -31,7 +31,8 @@ class Corpus:
     def split(self, name: str) -> Split:
         """That split. Raises UserError when it has no share of the corpus."""
         if name not in self.splits:
-            raise UserError(f"the corpus has no {name} split; give it a share in data.split={self.summary['split']}")
+            key = "tokens" if "tokens" in self.summary else "split"
+            raise UserError(f"the corpus has no {name} split; give it a share in data.{key}={self.summary[key]}")
         return self.splits[name]
 
 
@@ -42,16 +43,16 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
     what is wrong with the data, and for a cache that cannot be written."""
     source = sources.build(data)
     root = files.resolve(cache)
-    stamp = source.stamp()
-    content, reading = built.recall(root, stamp), None
+    made, stamp = source.content(), source.stamp()
+    content, reading = made or built.recall(root, stamp), None
     if content is None:
         reading = scan(source)
         content = reading.content
     folder = root / built.key(content, source, tokenizer)
     found = built.read(folder)
     if found is None:
-        reading = reading or scan(source)
-        folder = root / built.key(reading.content, source, tokenizer)
+        reading = None if made else reading or scan(source)
+        folder = root / built.key(reading.content if reading else content, source, tokenizer)
         try:
             root.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{folder}.lock"):

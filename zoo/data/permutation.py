@@ -10,12 +10,12 @@ GOLDEN = 0x9E3779B97F4A7C15
 def epoch_keys(seed: int, epochs: Int64[np.ndarray, "N"]) -> UInt64[np.ndarray, "N"]:
     """A random-looking key for each (seed, epoch)."""
     seeds = np.full(epochs.shape, seed % (1 << 64), dtype=np.uint64)
-    return _mix(_mix(seeds) + epochs.astype(np.uint64))
+    return mix(mix(seeds) + epochs.astype(np.uint64))
 
 
 def draw(keys: UInt64[np.ndarray, "N"], limit: int) -> Int64[np.ndarray, "N"]:
     """A number from 0 to limit − 1 for each key."""
-    return (_mix(~keys) % np.uint64(limit)).astype(np.int64)
+    return (mix(~keys) % np.uint64(limit)).astype(np.int64)
 
 
 def permute(numbers: Int64[np.ndarray, "N"], size: int, keys: UInt64[np.ndarray, "N"]) -> Int64[np.ndarray, "N"]:
@@ -35,11 +35,11 @@ def _feistel(x: np.ndarray, half: int, keys: np.ndarray) -> np.ndarray:
     left, right = x >> shift, x & mask
     for i in range(ROUNDS):
         turn = keys + np.full_like(keys, (i + 1) * GOLDEN % (1 << 64))
-        left, right = right, left ^ (_mix(turn ^ right) & mask)
+        left, right = right, left ^ (mix(turn ^ right) & mask)
     return (left << shift) | right
 
 
-def _mix(x: np.ndarray) -> np.ndarray:
+def mix(x: np.ndarray) -> np.ndarray:
     """The finaliser of splitmix64: every bit of the result depends on every bit of x."""
     x = x + np.full_like(x, GOLDEN)  # full_like: arrays wrap around silently, numpy scalars warn
     x = (x ^ (x >> np.uint64(30))) * np.full_like(x, 0xBF58476D1CE4E5B9)

@@ -1,13 +1,14 @@
 """The rows that batches are made of: windows of a token stream, or pairs."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Int64, UInt64
 
-from zoo.data.batch import Batch, PairBatch, TextBatch
+from zoo.data.batch import Batch, Notes, PairBatch, TextBatch
 from zoo.data.permutation import draw
 from zoo.data.store import Split
 from zoo.errors import UserError
@@ -83,9 +84,9 @@ class Windows(Rows):
 
     def evaluate(self, rows: Int64[np.ndarray, "B"]) -> TextBatch:
         """(B, length) tokens, the last row of all right-padded."""
-        return self._gather(rows * self.stride)
+        return self._gather(rows * self.stride, self.split.notes)
 
-    def _gather(self, starts: np.ndarray) -> TextBatch:
+    def _gather(self, starts: np.ndarray, notes: Mapping[str, np.ndarray] | None = None) -> TextBatch:
         places = starts[:, None] + np.arange(self.length)
         last = len(self.split.tokens) - 1
         real = None
@@ -97,7 +98,8 @@ class Windows(Rows):
         if self.split.several:
             found = np.searchsorted(self.split.offsets, places, side="right") - 1
             documents = torch.from_numpy(found.astype(np.int64))
-        return TextBatch(tokens if real is None else tokens * real, real, documents)
+        noted = None if notes is None else _notes(notes, places, real)
+        return TextBatch(tokens if real is None else tokens * real, real, documents, noted)
 
 
 class PairRows(Rows):
@@ -127,27 +129,39 @@ class PairRows(Rows):
         return len(self.kept)
 
     def train(self, rows: Int64[np.ndarray, "B"], keys: UInt64[np.ndarray, "B"]) -> PairBatch:
-        """The same as in evaluation: a pair cannot be moved."""
-        return self.evaluate(rows)
+        """The same as in evaluation, without notes: a pair cannot be moved."""
+        return self._pairs(rows, None)
 
     def evaluate(self, rows: Int64[np.ndarray, "B"]) -> PairBatch:
         """Sources and targets, each right-padded to a common length."""
-        source, source_real = self._gather(2 * self.kept[rows])
-        target, target_real = self._gather(2 * self.kept[rows] + 1)
-        return PairBatch(source, source_real, target, target_real)
+        return self._pairs(rows, self.split.notes)
 
     def summary(self) -> dict[str, Any]:
         """With the number of pairs that were too long."""
         return {**super().summary(), "pairs_dropped": self.dropped}
 
-    def _gather(self, documents: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    def _pairs(self, rows: np.ndarray, notes: Mapping[str, np.ndarray] | None) -> PairBatch:
+        source, source_real, _ = self._gather(2 * self.kept[rows])
+        target, target_real, places = self._gather(2 * self.kept[rows] + 1)
+        noted = None if notes is None else _notes(notes, places, target_real)
+        return PairBatch(source, source_real, target, target_real, noted)
+
+    def _gather(self, documents: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
         starts, stops = self.split.offsets[documents], self.split.offsets[documents + 1]
         longest = int((stops - starts).max())
         width = min(-(-longest // 8) * 8, max(longest, self.context - 2))  # few shapes, yet none above the context
         places = starts[:, None] + np.arange(width)
         real = places < stops[:, None]
-        tokens = self.split.tokens[np.where(real, places, starts[:, None])].astype(np.int64)
-        return torch.from_numpy(tokens * real), torch.from_numpy(real)
+        places = np.where(real, places, starts[:, None])
+        tokens = self.split.tokens[places].astype(np.int64)
+        return torch.from_numpy(tokens * real), torch.from_numpy(real), places
+
+
+def _notes(notes: Mapping[str, np.ndarray], places: np.ndarray, real: torch.Tensor | None) -> Notes:
+    """The notes of those places, 0 where nothing is real."""
+    floor = torch.from_numpy(notes["floor"][places])
+    skill, distance = (torch.from_numpy(notes[key][places].astype(np.int64)) for key in ("skill", "distance"))
+    return Notes(floor, skill, distance) if real is None else Notes(floor * real, skill * real, distance * real)
 
 
 ROWS: dict[str, type[Windows] | type[PairRows]] = {"text": Windows, "pairs": PairRows}

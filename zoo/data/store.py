@@ -1,7 +1,7 @@
 """Token files: raw little-endian numbers on disk, memory-mapped when read."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from jaxtyping import Int64
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 
+NOTES: dict[str, np.dtype[Any]] = {"floor": np.dtype("<f4"), "skill": np.dtype("u1"), "distance": np.dtype("<u4")}
+"""What is known about each token of a generated corpus: −log p under its source, the skill it needs, and how many words
+back that stands on which it depends."""
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
 
@@ -29,6 +32,8 @@ class Split:
     """Whether the corpus (not only this split) has several documents."""
     bytes_unknown: str | None
     """Why bits per byte cannot be given; None when the bytes of the tokens sum to the bytes of the text."""
+    notes: Mapping[str, np.ndarray] | None = None
+    """One array for each of `NOTES`, as long as the tokens; None but for held-out splits of generated corpora."""
 
 
 def dtype_for(vocabulary: int) -> str:
@@ -64,7 +69,7 @@ def write_split(
         "tokens": tokens,
         "documents": len(offsets) - 1,
         "bytes": size,
-        "bytes_unknown": _bytes_unknown(name, size, counted, unknown),
+        "bytes_unknown": bytes_unknown(name, size, counted, unknown),
     }
 
 
@@ -76,7 +81,10 @@ def read_split(folder: Path, name: str, facts: dict[str, Any], vocabulary: int, 
     offsets = np.array(_map(folder / f"{name}.offsets", np.dtype("<i8"), facts["documents"] + 1), dtype=np.int64)
     if offsets[0] != 0 or offsets[-1] != facts["tokens"]:
         raise UserError(f"{folder}: the documents of {name} do not end where its tokens end")
-    return Split(name, tokens, offsets, facts["bytes"], several, facts["bytes_unknown"])
+    notes = None
+    if facts.get("notes"):
+        notes = {key: _map(folder / f"{name}.{key}", dtype, facts["tokens"]) for key, dtype in NOTES.items()}
+    return Split(name, tokens, offsets, facts["bytes"], several, facts["bytes_unknown"], notes)
 
 
 def _map(file: Path, dtype: np.dtype[Any], length: int) -> np.ndarray:
@@ -86,7 +94,8 @@ def _map(file: Path, dtype: np.dtype[Any], length: int) -> np.ndarray:
     return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
 
 
-def _bytes_unknown(name: str, size: int, counted: int, unknown: int) -> str | None:
+def bytes_unknown(name: str, size: int, counted: int, unknown: int) -> str | None:
+    """Why bits per byte cannot be given for a text of `size` bytes whose tokens stand for `counted`; or None."""
     if unknown:
         return f"{unknown} characters of {name} are not in the tokenizer's alphabet"
     return None if counted == size else f"the tokens of {name} stand for {counted} bytes, the text has {size}"

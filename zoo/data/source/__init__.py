@@ -1,4 +1,7 @@
-"""Where texts come from. A source lists documents; splitting, tokenizing and storing them is the same for all."""
+"""Where texts come from. A source lists documents; splitting, tokenizing and storing them is the same for all.
+
+Those that make their texts are `zoo.data.generated.Generated`: they make each split by itself.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -20,6 +23,8 @@ class Source(ABC):
     """How many consecutive documents belong together and stay in one split: 2 for pairs."""
     line_end_rule: ClassVar[str] = "kept as they are"
     """What becomes of LF, CRLF and CR, for the data summary."""
+    size_key: ClassVar[str] = "split"
+    """The key of the option that says how large the splits are."""
 
     def __init__(self, split: tuple[float, float, float]):
         self.split = check_shares(split)
@@ -27,6 +32,10 @@ class Source(ABC):
     @abstractmethod
     def documents(self) -> Iterator[Document]:
         """Every document. Raises UserError for what cannot be read."""
+
+    def content(self) -> str | None:
+        """A hash of all the text, for a source that knows it without reading; see `zoo.data.generated`."""
+        return None
 
     def stamp(self) -> str | None:
         """A cheap text that changes whenever the documents may have changed; None when only reading them tells."""

@@ -1,0 +1,52 @@
+"""`python -m zoo floor data=toy`: the best possible loss, in total, by skill and by distance."""
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+
+from zoo.data.floor import Floor, Part, floor_of_source
+from zoo.data.generated import Generated
+from zoo.data.source import sources
+from zoo.errors import UserError
+from zoo.option import Option
+
+
+def floor_table(data: Option, split: str = "validation", as_json: bool = False) -> None:
+    """Print the floor of a split of a generated corpus, for each of its words. Raises UserError for other corpora."""
+    found = floor_of_source(generated(data), split)
+    if as_json:
+        print(json.dumps({"data": data.name, "split": split, **found.as_dict()}, indent=1))
+        return
+    console = Console()
+    console.print(_table(found, f"data={data.name}, {split}"), highlight=False)
+    console.print(
+        f"{found.nats:.4f} nats per word, end marks included; {found.bits_per_byte:.4f} bits per byte"
+        f" of {found.bytes:,} bytes; {found.determined / found.tokens:.1%} of the words are determined",
+        highlight=False,
+    )
+
+
+def generated(data: Option) -> Generated:
+    """The source of that option. Raises UserError when its probabilities are not known."""
+    source = sources.build(data)
+    if not isinstance(source, Generated):
+        raise UserError(f"data={data.name} is a text whose true probabilities nobody knows; choose data=toy")
+    return source
+
+
+def _table(found: Floor, title: str) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in ("skill", "words back", "words", "share", "nats per word", "determined"):
+        table.add_column(column, justify="left" if column == "skill" else "right")
+    for skill, part in found.skills.items():
+        _row(table, found, f"[bold]{skill}[/]", "", part)
+        buckets = found.distances[skill]
+        for name, one in buckets.items() if len(buckets) > 1 else ():
+            _row(table, found, "", name, one)
+    return table
+
+
+def _row(table: Table, found: Floor, skill: str, distance: str, part: Part) -> None:
+    share, certain = f"{part.tokens / found.tokens:.1%}", f"{part.determined / part.tokens:.1%}"
+    table.add_row(skill, distance, f"{part.tokens:,}", share, f"{part.nats:.4f}", certain)

@@ -1,0 +1,107 @@
+"""Corpora that are made, not found: each split by itself, with the probability of every word known."""
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float32, Int64, UInt8
+
+from zoo.data.document import Document
+from zoo.data.source import Source
+from zoo.data.split import SPLITS
+from zoo.errors import UserError
+
+END = 0
+"""The id of the word that closes a document, and is not written."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents one after the other, each closed by `END`."""
+
+    words: Int64[np.ndarray, "N"]
+    floor: Float32[np.ndarray, "N"]
+    """−log p of each word under the source, given those before it in its document; 0 for what is determined."""
+    skill: UInt8[np.ndarray, "N"]
+    distance: Int64[np.ndarray, "N"]
+    """How many words back that stands on which this one depends; 0 for what depends on no particular one."""
+    offsets: Int64[np.ndarray, "D1"]
+    """Document d is words[offsets[d] : offsets[d + 1]]."""
+
+    def part(self, first: int, last: int) -> "Documents":
+        """Documents `first` to `last` − 1."""
+        a, b = self.offsets[first], self.offsets[last]
+        arrays = (self.words[a:b], self.floor[a:b], self.skill[a:b], self.distance[a:b])
+        return Documents(*arrays, self.offsets[first : last + 1] - a)
+
+    def parts(self, words: int) -> Iterator["Documents"]:
+        """The same in parts of about that many words."""
+        count = len(self.offsets) - 1
+        first = 0
+        while first < count:
+            last = int(np.searchsorted(self.offsets, self.offsets[first] + words))
+            last = min(max(last, first + 1), count)
+            yield self.part(first, last)
+            first = last
+
+
+class Generated(Source):
+    """Contract: the documents of a split are a function of the option and the split, the same in any number of parts;
+    no document is made for two splits; `surfaces` says how each word is written, and joined they are the text."""
+
+    size_key: ClassVar[str] = "tokens"
+    surfaces: Sequence[bytes]
+    """What each word is written as; that of `END` is empty."""
+    skills: ClassVar[Sequence[str]]
+    """The names of the skills, by number."""
+
+    @abstractmethod
+    def made(self, split: str) -> Iterator[Documents]:
+        """The documents of a split, some at a time."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """All that the documents are a function of, but for the sizes of the splits, as plain JSON."""
+
+    def content(self) -> str:
+        """Known without making any of it."""
+        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
+
+    def text(self, documents: Documents) -> bytes:
+        """What is written there."""
+        return b"".join([self.surfaces[word] for word in documents.words.tolist()])
+
+    def pieces(self, split: str) -> Iterator[bytes]:
+        """The text of a split."""
+        for documents in self.made(split):
+            yield self.text(documents)
+
+    def documents(self) -> Iterator[Document]:
+        """Every document of every split, for those who want nothing but texts."""
+        for split in SPLITS:
+            for documents in self.made(split):
+                for i in range(len(documents.offsets) - 1):
+                    text = self.text(documents.part(i, i + 1))
+                    yield Document(f"{split} {i}", lambda text=text: [text])  # type: ignore[misc]
+
+    def glossary(self) -> bytes:
+        """Every word there is: a tokenizer learns it besides the training split, so that nothing is unknown."""
+        return b"".join(self.surfaces)
+
+    def describe(self) -> dict[str, Any]:
+        """What it was made by."""
+        return {"made_by": self.identity()}
+
+
+def check_sizes(tokens: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The sizes, unchanged. Raises UserError unless they are ≥ 0 and one is not."""
+    if min(tokens) < 0 or not any(tokens):
+        raise UserError(
+            f"data.tokens={list(tokens)}: the sizes of train, validation and test must be ≥ 0, as in"
+            " data.tokens=[1000000,50000,50000]"
+        )
+    return tokens

@@ -1,0 +1,131 @@
+"""Generated corpora on disk: tokens, and beside those of the held-out splits what is known about each token."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zoo.data.generated import END, Documents, Generated
+from zoo.data.permutation import mix
+from zoo.data.split import SPLITS
+from zoo.data.store import DTYPES, NOTES, bytes_unknown, dtype_for
+from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
+
+AT_ONCE = 1 << 16
+"""Words that are tokenized together."""
+
+
+def teach(source: Generated, tokenizer: Tokenizer) -> None:
+    """Train the tokenizer on the training split and on every word there is."""
+    tokenizer.train(chain([source.glossary()], source.pieces("train")))
+
+
+def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Make, encode and write every split; returns the facts of the splits, and how many held-out documents are in
+    train: documents of different splits are made apart, but short ones may come out alike."""
+    names = [name for name, size in zip(SPLITS, source.split, strict=True) if size]
+    splits, keys = {}, {}
+    for name in names:
+        splits[name], keys[name] = _write_split(folder, name, source, tokenizer)
+    train = keys.get("train", np.empty(0, dtype=np.uint64))
+    overlap = {name: _shared(keys[name], train) for name in names if name != "train"}
+    return {"splits": splits, "overlap": overlap}
+
+
+def _shared(held_out: np.ndarray, train: np.ndarray) -> dict[str, Any]:
+    found = int(np.isin(held_out, train).sum())
+    return {"documents": len(held_out), "in_train": found, "share": found / len(held_out)}
+
+
+def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenizer) -> tuple[dict[str, Any], np.ndarray]:
+    """The facts of a split, and a key of each of its documents."""
+    noted = name != "train"  # training asks for none
+    dtype = DTYPES[dtype_for(tokenizer.vocabulary)]
+    offsets, keys, size = array("q", [0]), array("Q"), 0
+    with ExitStack() as stack:
+        files = {
+            key: stack.enter_context((folder / f"{name}.{key}").open("wb"))
+            for key in ("tokens", *(NOTES if noted else ()))
+        }
+        for documents in _parts(source.made(name)):
+            keys.extend(_keys(documents).tolist())
+            text = source.text(documents)
+            size += len(text)
+            tokens = tokenize(text, documents, source, tokenizer)
+            files["tokens"].write(tokens.words.astype(dtype).tobytes())
+            offsets.extend((offsets[-1] + tokens.offsets[1:]).tolist())
+            if noted:
+                for key, kind in NOTES.items():
+                    files[key].write(getattr(tokens, key).astype(kind).tobytes())
+    np.frombuffer(offsets, dtype=np.int64).astype("<i8").tofile(folder / f"{name}.offsets")
+    facts = {
+        "dtype": dtype_for(tokenizer.vocabulary),
+        "tokens": offsets[-1],
+        "documents": len(offsets) - 1,
+        "bytes": size,
+        "bytes_unknown": bytes_unknown(name, size, size, 0),
+        "notes": noted,
+    }
+    return facts, np.frombuffer(keys, dtype=np.uint64)
+
+
+def tokenize(text: bytes, documents: Documents, source: Generated, tokenizer: Tokenizer) -> Documents:
+    """The documents in the tokens of a tokenizer. The floor of a word stands on the token in which the word begins, all
+    other tokens have 0; a token has the skill and the distance of the word in which it begins."""
+    ids = tokenizer.encode(text)
+    lengths = tokenizer.byte_lengths[ids]
+    if len(lengths) and lengths.min() < 0:
+        raise UserError(
+            f"tokenizer={tokenizer.name} does not know every word of the language, so the floor is not that of its"
+            f" tokens; the language has {len(source.surfaces)} words: set tokenizer.vocabulary higher"
+        )
+    written = np.flatnonzero(documents.words != END)
+    widths = np.array([len(one) for one in source.surfaces])[documents.words]
+    word_starts = (np.cumsum(widths) - widths)[written]
+    token_starts = np.cumsum(lengths) - lengths
+    owner = np.searchsorted(token_starts, word_starts, side="right") - 1
+    floor = np.bincount(owner, weights=documents.floor[written], minlength=len(ids))
+    word = written[np.searchsorted(word_starts, token_starts, side="right") - 1]
+    made = (ids, floor, documents.skill[word], documents.distance[word])
+    return _closed(made, _borders(documents, widths, token_starts, len(text)), documents, source, tokenizer)
+
+
+def _borders(documents: Documents, widths: np.ndarray, token_starts: np.ndarray, size: int) -> np.ndarray:
+    """Before which token each document ends."""
+    ends = np.cumsum(widths)[documents.offsets[1:] - 1]
+    borders = np.searchsorted(token_starts, ends)
+    if not np.array_equal(np.append(token_starts, size)[borders], ends):
+        raise UserError("a token of this tokenizer reaches from one document into the next; use another tokenizer")
+    return borders
+
+
+def _closed(
+    made: tuple[np.ndarray, ...], borders: np.ndarray, documents: Documents, source: Generated, tokenizer: Tokenizer
+) -> Documents:
+    """With the end marks, which pairs do not have."""
+    offsets = np.concatenate([[0], borders])
+    if source.parts > 1:
+        ids, floor, skill, distance = made
+        return Documents(ids, floor.astype(np.float32), skill, distance, offsets)
+    last = documents.offsets[1:] - 1
+    ends = (tokenizer.special.end, documents.floor[last], documents.skill[last], documents.distance[last])
+    ids, floor, skill, distance = (np.insert(one, borders, end) for one, end in zip(made, ends, strict=True))
+    return Documents(ids, floor.astype(np.float32), skill, distance, offsets + np.arange(len(offsets)))
+
+
+def _parts(made: Iterable[Documents]) -> Iterator[Documents]:
+    for documents in made:
+        yield from documents.parts(AT_ONCE)
+
+
+def _keys(documents: Documents) -> np.ndarray:
+    """A hash of each document: equal documents have equal ones."""
+    starts = documents.offsets[:-1]
+    place = np.arange(len(documents.words)) - np.repeat(starts, np.diff(documents.offsets))
+    mixed = mix((place.astype(np.uint64) << np.uint64(32)) | documents.words.astype(np.uint64))
+    return np.add.reduceat(mixed, starts)

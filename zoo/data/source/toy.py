@@ -1,0 +1,52 @@
+"""The toy language: a generated corpus of which every probability is known."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+from zoo.data.generated import Documents, Generated, check_sizes
+from zoo.data.source import sources
+from zoo.data.split import SPLITS
+from zoo.toy.generator import VERSION, Generator
+from zoo.toy.settings import Settings
+from zoo.toy.skills import Skill
+from zoo.toy.words import SURFACES
+
+
+@dataclass(kw_only=True)
+class FromToy(Settings, Generated):
+    """What all views of the toy language share: its settings, the sizes of the splits, the seed of the documents."""
+
+    tokens: tuple[int, int, int] = (2_000_000, 50_000, 50_000)
+    seed: int = 0
+
+    skills: ClassVar[tuple[str, ...]] = tuple(skill.name.lower() for skill in Skill)
+    line_end_rule: ClassVar[str] = "there are none"
+
+    def __post_init__(self) -> None:
+        self.check()
+        self.split = check_sizes(self.tokens)
+
+    @cached_property
+    def generator(self) -> Generator:
+        """Makes the documents."""
+        return Generator(self, self.seed)
+
+    def identity(self) -> dict[str, Any]:
+        """The view, the version of the language, its settings and the seed."""
+        settings = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        return {"made_by": type(self).__name__, "version": VERSION, "seed": self.seed, **settings}
+
+
+@sources.register("toy")
+class Toy(FromToy):
+    """English-like documents, see docs/toy-language.md. A split is the first documents with that many words; each has
+    random numbers of its own, keyed by (version, seed, split, number)."""
+
+    surfaces = SURFACES
+
+    def made(self, split: str) -> Iterator[Documents]:
+        """The documents of a split, some thousands at a time."""
+        index = SPLITS.index(split)
+        return self.generator.stream(index, self.tokens[index])

@@ -1,0 +1,85 @@
+"""The language as arrays: one long list of choices, in which a number finds the next word."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from zoo.toy.document import FIRST, LAST, situations
+from zoo.toy.grammar import UNIT, Choice, Row, Slot, weights
+from zoo.toy.settings import Settings
+from zoo.toy.words import ID
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Choice c of row r is drawn by the numbers r · UNIT + u with edges[c] ≤ r · UNIT + u < edges[c + 1]: one binary
+    search for one word."""
+
+    edges: Int64[np.ndarray, "C"]
+    weights: Int64[np.ndarray, "C"]
+    nats: Float64[np.ndarray, "C"]
+    words: Int64[np.ndarray, "C"]
+    """The id of the word; −1 − slot for the word in a slot."""
+    goto: Int64[np.ndarray, "C"]
+    skills: Int64[np.ndarray, "C"]
+    since: Int64[np.ndarray, "C"]
+    """A slot, or −1."""
+    acts: Int64[np.ndarray, "C"]
+    arguments: Int64[np.ndarray, "C"]
+    first_row: Int64[np.ndarray, "S"]
+    by: Int64[np.ndarray, "S"]
+    first: int
+    last: int
+
+
+def name_slot(person: int) -> int:
+    """Where the generator remembers the name of a person: after the slots."""
+    return len(Slot) + person
+
+
+def tables(settings: Settings) -> Tables:
+    """The arrays of a language."""
+    made = situations(settings)
+    number = {name: i for i, name in enumerate([*made, LAST])}
+    rows: list[list[tuple[Choice, int]]] = []
+    first_row: list[int] = []
+    for situation in made.values():
+        first_row.append(len(rows))
+        rows += [list(zip(row, row_weights(row), strict=True)) for row in situation.rows]
+    used = [(r, one, weight) for r, row in enumerate(rows) for one, weight in row if weight]
+    heavy = np.array([weight for *_, weight in used], dtype=np.int64)
+    starts = np.concatenate([np.cumsum([0] + [w for _, w in row if w])[:-1] + r * UNIT for r, row in enumerate(rows)])
+    choices = [one for _, one, _ in used]
+    return Tables(
+        edges=starts.astype(np.int64),
+        weights=heavy,
+        nats=np.log(float(UNIT)) - np.log(heavy.astype(np.float64)),
+        words=_array([_word(one) for one in choices]),
+        goto=_array([number[one.goto] for one in choices]),
+        skills=_array([one.skill for one in choices]),
+        since=_array([-1 if one.since is None else one.since for one in choices]),
+        acts=_array([one.act for one in choices]),
+        arguments=_array([one.argument for one in choices]),
+        first_row=_array(first_row),
+        by=_array([situation.by for situation in made.values()]),
+        first=number[FIRST],
+        last=number[LAST],
+    )
+
+
+def row_weights(row: Row) -> list[int]:
+    """The probability of each choice of a row, in 1/UNIT."""
+    said = [one.word for one in row]
+    assert len(set(map(repr, said))) == len(said), said  # no word twice: this is what makes the language unambiguous
+    return weights([one.share for one in row])
+
+
+def _word(one: Choice) -> int:
+    if isinstance(one.word, Slot):
+        return -1 - one.word
+    return -1 - name_slot(-1 - one.word) if isinstance(one.word, int) else ID[one.word]
+
+
+def _array(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
