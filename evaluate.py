@@ -7,17 +7,17 @@ python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 import hydra
 from omegaconf import DictConfig
 
-from zoo.cli import run, user_errors
+from zoo.cli import job, run
 from zoo.paths import CONF
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
+@job
 def main(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it, print a table."""
-    with user_errors():
-        from zoo.training.score import score
+    from zoo.jobs.score import score
 
-        score(config)
+    score(config)
 
 
 if __name__ == "__main__":

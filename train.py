@@ -10,20 +10,20 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from zoo.cli import run, user_errors
+from zoo.cli import job, run
 from zoo.paths import CONF
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")
+@job
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
-    with user_errors():
-        from zoo.compose import refuse_values_in_presets
-        from zoo.training.job import train  # torch is imported here, so that --help answers at once
+    from zoo.compose import refuse_values_in_presets
+    from zoo.jobs.train import train  # torch is imported here, so that --help answers at once
 
-        hydra_config = HydraConfig.get()
-        refuse_values_in_presets(hydra_config)
-        train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
+    hydra_config = HydraConfig.get()
+    refuse_values_in_presets(hydra_config)
+    train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
 
 
 if __name__ == "__main__":

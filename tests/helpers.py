@@ -67,6 +67,11 @@ def option(axis: str, name: str) -> Node:
     return _row(OPTIONS[axis].index(name))[axis]
 
 
+def learned(rows: int) -> Node:
+    """Learned positions with a table of that many rows."""
+    return option("position", "learned") | {"max_positions": rows}
+
+
 def preset(name: str, size: str = "tiny") -> Node:
     """The `model` node of a preset at that size."""
     sizes = composed(f"model/size={size}")["model"]
@@ -82,7 +87,7 @@ def model_node(base: str = "modern", **changes: Any) -> Node:
         node[key] = option(axis, value) if axis in AXES and isinstance(value, str) else value
     choices = [node[axis] for axis in AXES] + [node.get("cross") or {}]
     deepest = max(len(choice.get("layers", ())) for choice in choices)
-    return node | {"n_layers": changes.get("n_layers", max(2, deepest))}
+    return node | {"n_layers": max(changes.get("n_layers", 2), deepest)}
 
 
 def build(node: Node, *, vocabulary: int = VOCABULARY, seed: int = 0) -> Model:
@@ -113,8 +118,9 @@ def refusal(base: str = "modern", **changes: Any) -> str:
 
 def common(**changes: Any) -> Common:
     """What a part gets first, for parts by themselves: width 16, four heads, no biases, RMSNorm."""
-    sizes = {"d_model": 16, "n_heads": 4, "n_layers": 2, "max_context": 64, "dropout": 0.0, "bias": False}
-    return Common(**({"norm": norms.get("rmsnorm")} | sizes | changes))
+    sizes = {"d_model": 16, "n_heads": 4, "dropout": 0.0, "bias": False}
+    place = {"layer": 0, "depth": 2, "causal": True}
+    return Common(**({"norm": norms.get("rmsnorm")} | sizes | place | changes))
 
 
 def part(family: str, name: str, /, *supplied: Any, shared: Common | None = None, **values: Any) -> Any:
@@ -153,7 +159,7 @@ def lacking(node: Node) -> list[str]:
     for layer in range(config.n_layers):
         needs = topology.needs | positions.get(config.position.at(layer).name).needs
         reasons += _lacks(config.mixer.at(layer), needs)
-        if topology.reads_source:
+        if topology.traits.reads_source:
             reasons += _lacks((config.cross or config.mixer).at(layer), frozenset({Ability.CROSS}))
     return reasons
 
@@ -174,7 +180,7 @@ def draw(rows: int, length: int = LENGTH, *, seed: int = 0, vocabulary: int = VO
 
 def call(model: Model, tokens: Tensor, *, backend: str = "plain", **inputs: Tensor | None) -> Output:
     """The model's output; where it reads a source and none is given, that is the same text for every row."""
-    if model.topology.reads_source and "source" not in inputs:
+    if model.topology.traits.reads_source and "source" not in inputs:
         inputs["source"] = draw(1, SOURCE_LENGTH, seed=7).expand(len(tokens), -1)
     model.attention = backend
     return model(tokens, **inputs)

@@ -9,14 +9,16 @@ Overrides are those of train.py; parts of your own are included by plugins=[my_m
 """
 
 import argparse
-import os
-import sys
 
-from zoo.cli import user_errors
+from zoo.cli import run
 
 
 def main() -> None:
     """Entry point of `python -m zoo` and of the command `zoo`."""
+    run(_main)
+
+
+def _main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m zoo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -24,20 +26,18 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, default=259, metavar="V", help="ids of the model that `show` draws")
     parser.add_argument("words", nargs="*", metavar="family|override")
     arguments = parser.parse_intermixed_args()
-    sys.path.insert(0, os.getcwd())  # a plugin may lie in this folder
-    with user_errors():
-        if arguments.command == "list":
-            from zoo.listing import print_list
+    if arguments.command == "list":
+        from zoo.listing import print_list
 
-            print_list(arguments.words)
-        elif arguments.command == "show":
-            from zoo.show import print_tree
+        print_list(arguments.words)
+    elif arguments.command == "show":
+        from zoo.show import print_tree
 
-            print_tree(arguments.words, arguments.vocabulary)
-        else:
-            from zoo.matrix import print_matrix
+        print_tree(arguments.words, arguments.vocabulary)
+    else:
+        from zoo.matrix import print_matrix
 
-            print_matrix(arguments.words)
+        print_matrix(arguments.words)
 
 
 if __name__ == "__main__":

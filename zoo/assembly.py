@@ -3,11 +3,13 @@
 from torch import nn
 
 from zoo.ability import Ability, refuse_unless
-from zoo.block import Block, blocks
+from zoo.block import Block
+from zoo.block import blocks as blocks_registry
 from zoo.common import Common
 from zoo.embedding import embeddings
 from zoo.errors import UserError
 from zoo.experiment import ModelConfig
+from zoo.families import PER_LAYER
 from zoo.ffn import ffns
 from zoo.head import heads
 from zoo.init import initialise, inits
@@ -17,78 +19,32 @@ from zoo.norm import Norm, norms
 from zoo.option import Choice, Option
 from zoo.position import Position, positions
 from zoo.stack import Stack
-from zoo.topology import MakeStack, Topology, topologies
+from zoo.topology import MakeStack, topologies
 
 
 def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
     """The model of that config, on the CPU in float32, initialised from the seed. Raises UserError when parts do not
     fit, with the reason."""
     model = assemble(config, vocabulary)
-    initialise(model, inits.build(config.init), seed, lambda name: _depth(model, name))
+    initialise(model, inits.build(config.init), seed, lambda name: _residuals(model, name))
     return model
 
 
 def assemble(config: ModelConfig, vocabulary: int) -> Model:
     """The same with its matrices unfilled: to load weights into or, under `torch.device("meta")`, for counting."""
-    common, kind = _common(config, 0), topologies.get(config.topology.name)
-    if config.cross is not None and not kind.reads_source:
-        raise UserError(
-            f"model.cross is set, but topology '{config.topology.name}' reads no other sequence; leave it out (null)"
-        )
-    topology = topologies.build(config.topology, common, _StackMaker(config, vocabulary, kind))
-    head = heads.build(config.head, common, vocabulary)
+    outside = common_of(config, layer=0, depth=config.n_layers, causal=True)
+    stacks = _Stacks(config, vocabulary)
+    topology = topologies.build(config.topology, outside, stacks)
+    stacks.refuse_idle()
+    head = heads.build(config.head, outside, vocabulary)
     limits = [part.limit for part in topology.modules() if isinstance(part, Position) and part.limit is not None]
     model = Model(topology, head, vocabulary, min(limits, default=None))
     _tie(model)
     return model
 
 
-class _StackMaker(MakeStack):
-    """Makes the stacks that a topology asks for."""
-
-    def __init__(self, config: ModelConfig, vocabulary: int, topology: type[Topology]):
-        self.config, self.vocabulary, self.topology = config, vocabulary, topology
-
-    def __call__(self, n_layers: int | None, *, cross: bool = False) -> Stack:
-        config = self.config
-        depth = config.n_layers if n_layers is None else n_layers
-        if depth < 1:
-            raise UserError(
-                f"a stack needs at least 1 layer, got {depth}: model.n_layers, or the topology's own depths"
-            )
-        layers = [self._block(i, cross) for i in range(depth)]
-        schemes = [config.position.key(i) for i in range(depth)]
-        stack = Stack(
-            embeddings.build(config.embedding, _common(config, 0), self.vocabulary),
-            {key: positions.build(option, _common(config, 0)) for key, option in config.position.distinct.items()},
-            schemes,
-            layers,
-            nn.Identity() if layers[-1].closes else _common(config, depth - 1).norm(config.d_model),
-        )
-        for block, scheme in zip(layers, schemes, strict=True):
-            stack.positions[scheme].check(block.mixer, scheme)
-        return stack
-
-    def _block(self, i: int, cross: bool) -> Block:
-        config, common = self.config, _common(self.config, i)
-        mixer = mixers.build(config.mixer.at(i), common)
-        refuse_unless(mixer, self.topology.needs, f"topology '{config.topology.name}'")
-        reader = self._reader(i, common) if cross else None
-        return blocks.build(config.block.at(i), common, mixer, reader, ffns.build(config.ffn.at(i), common))
-
-    def _reader(self, i: int, common: Common) -> Mixer:
-        """The cross-mixer: the one chosen for `cross`, else one like the layer's own mixer."""
-        choice: Choice = self.config.mixer if self.config.cross is None else self.config.cross
-        reader = mixers.build(choice.at(i), common)
-        refuse_unless(
-            reader,
-            frozenset({Ability.CROSS}),
-            f"the decoder of '{self.config.topology.name}' (choose one with model/mixer@model.cross=mha)",
-        )
-        return reader
-
-
-def _common(config: ModelConfig, layer: int) -> Common:
+def common_of(config: ModelConfig, *, layer: int, depth: int, causal: bool) -> Common:
+    """What the parts of that layer share."""
     norm: Option = config.norm.at(layer)
 
     def make_norm(width: int) -> Norm:
@@ -97,12 +53,67 @@ def _common(config: ModelConfig, layer: int) -> Common:
     return Common(
         d_model=config.d_model,
         n_heads=config.n_heads,
-        n_layers=config.n_layers,
-        max_context=config.max_context,
         dropout=config.dropout,
         bias=config.bias,
         norm=make_norm,
+        layer=layer,
+        depth=depth,
+        causal=causal,
     )
+
+
+class _Stacks(MakeStack):
+    """Makes the stacks that a topology asks for."""
+
+    def __init__(self, config: ModelConfig, vocabulary: int):
+        self.config, self.vocabulary = config, vocabulary
+        self.needs = topologies.get(config.topology.name).needs
+        self.deepest = 0
+
+    def __call__(self, n_layers: int | None, *, causal: bool, cross: bool = False) -> Stack:
+        config = self.config
+        depth = config.n_layers if n_layers is None else n_layers
+        if depth < 1:
+            raise UserError(
+                f"a stack needs at least 1 layer, got {depth}: model.n_layers, or the topology's own depths"
+            )
+        self.deepest = max(self.deepest, depth)
+        commons = [common_of(config, layer=i, depth=depth, causal=causal) for i in range(depth)]
+        blocks = [self._block(common, cross) for common in commons]
+        schemes = [config.position.key(i) for i in range(depth)]
+        places = {key: positions.build(option, commons[0]) for key, option in config.position.distinct.items()}
+        for block, scheme in zip(blocks, schemes, strict=True):
+            places[scheme].check(block.mixer, scheme)
+        embedding = embeddings.build(config.embedding, commons[0], self.vocabulary)
+        closing = nn.Identity() if blocks[-1].closes else commons[-1].norm(config.d_model)
+        return Stack(embedding, places, schemes, blocks, closing, causal)
+
+    def refuse_idle(self) -> None:
+        """Refuse a pattern that is longer than every stack: an option in it would be in no layer."""
+        for axis in PER_LAYER:
+            choice: Choice = getattr(self.config, axis)
+            used = {choice.key(i) for i in range(self.deepest)}
+            for key in choice.distinct:
+                if key not in used:
+                    raise UserError(
+                        f"model.{axis}.{key} is in no layer: the pattern is longer than the {self.deepest} layers of"
+                        f" the model; set model.n_layers higher or model.{axis}.layers shorter"
+                    )
+
+    def _block(self, common: Common, cross: bool) -> Block:
+        config, i = self.config, common.layer
+        mixer = mixers.build(config.mixer.at(i), common)
+        refuse_unless(mixer, self.needs, f"topology '{config.topology.name}'")
+        reader = self._reader(common) if cross else None
+        return blocks_registry.build(config.block.at(i), common, mixer, reader, ffns.build(config.ffn.at(i), common))
+
+    def _reader(self, common: Common) -> Mixer:
+        """The cross-mixer: the one chosen for `cross`, else one like the layer's own mixer."""
+        choice: Choice = self.config.mixer if self.config.cross is None else self.config.cross
+        reader = mixers.build(choice.at(common.layer), common)
+        who = f"the decoder of '{self.config.topology.name}' (choose one with model/mixer@model.cross=mha)"
+        refuse_unless(reader, frozenset({Ability.CROSS}), who)
+        return reader
 
 
 def _tie(model: Model) -> None:
@@ -114,9 +125,9 @@ def _tie(model: Model) -> None:
         source.weight = out.weight
 
 
-def _depth(model: Model, name: str) -> int:
-    """Layers of the stack that the parameter is in."""
+def _residuals(model: Model, name: str) -> int:
+    """How often the stack that the parameter is in writes into its residual stream."""
     for prefix, module in model.named_modules():
         if isinstance(module, Stack) and name.startswith(f"{prefix}."):
-            return len(module.blocks)
+            return sum(2 if block.cross is None else 3 for block in module.blocks)
     return 1

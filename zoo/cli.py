@@ -1,40 +1,91 @@
-"""What the commands share: errors as one sentence and exit code 2, for Hydra's errors too. Imports nothing heavy."""
+"""What the commands share: errors as one sentence and an exit code. Imports nothing heavy.
 
+Exit codes: 0 all is well, 1 a run failed, 2 bad input, 130 interrupted. Only `run` turns an error into one of them.
+"""
+
+import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 from hydra.errors import HydraException
 
+from zoo import sweep
 from zoo.errors import RunFailed, UserError
 from zoo.hydra_errors import translate
+from zoo.plugins import find_plugins_here
+
+_raised: list[BaseException] = []
+"""What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""
+
+DISK = frozenset(getattr(errno, name) for name in "EACCES EPERM EROFS ENOSPC EDQUOT EFBIG ENOENT ENOTDIR EIO".split())
 
 
-@contextmanager
-def user_errors() -> Iterator[None]:
-    """Around the body of a command: what went wrong is told as one sentence, and the exit code says of which kind it
-    is: 2 bad input, 1 a run that failed, 130 an interruption."""
-    try:
-        yield
-    except UserError as error:
-        fail(str(error), 2)
-    except RunFailed as error:
-        fail(str(error), 1)
-    except KeyboardInterrupt as error:
-        fail(str(error) or "interrupted", 130)
+def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:
+    """Around the body of a Hydra command. What it raises reaches `run`; in a sweep the other jobs go on."""
+
+    @wraps(function)
+    def call(config: Any) -> None:
+        if sweep.folder() is not None:
+            sweep.one_of_many(function, config)
+            return
+        try:
+            function(config)
+        except BaseException as error:
+            _raised.append(error)
+
+    return call
 
 
-def fail(message: str, code: int) -> None:
-    """Say what was wrong and exit."""
-    print(f"error: {message}" if code != 130 else message, file=sys.stderr)
-    raise SystemExit(code)
-
-
-def run(main: Callable[[], None]) -> None:
-    """Run a Hydra command line; what Hydra refuses is said in the words of this project."""
+def run(main: Callable[[], Any]) -> None:
+    """Run a command; what goes wrong is told as one sentence, in the words of this project."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
+    find_plugins_here()
+    sweep.forget()
+    _raised.clear()
     try:
-        main()
-    except HydraException as error:
-        fail(translate(str(error)), 2)
+        try:
+            main()
+            if _raised:
+                raise _raised.pop()
+        finally:
+            code = sweep.report()
+        sys.stdout.flush()
+    except BrokenPipeError:  # as in `python -m zoo | head`
+        _discard_output()
+        raise SystemExit(1) from None
+    except (Exception, KeyboardInterrupt) as error:
+        _fail(error)
+    if code:
+        raise SystemExit(code)
+
+
+def _fail(error: BaseException) -> None:
+    """Say what was wrong and exit; an error that is no one's fault but ours goes on as it is."""
+    match error:
+        case UserError():
+            message, code = f"error: {error}", 2
+        case HydraException():
+            message, code = f"error: {translate(str(error))}", 2
+        case RunFailed():
+            message, code = f"error: {error}", 1
+        case KeyboardInterrupt():
+            message, code = str(error) or "interrupted", 130
+        case OSError() if error.errno in DISK:
+            where = f" ({error.filename})" if error.filename else ""
+            message, code = f"error: {error.strerror}{where}; nothing can be written there", 2
+            _discard_output()
+        case _:
+            raise error
+    print(message, file=sys.stderr)
+    raise SystemExit(code) from None
+
+
+def _discard_output() -> None:
+    """What could not be written to standard output is not tried again when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

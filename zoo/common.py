@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Common:
-    """Sizes, the dropout rate, whether projections have biases unless their part says otherwise, and the norm to use
-    at a given width."""
+    """Sizes, the dropout rate, whether projections have biases unless their part says otherwise, the norm to use at a
+    given width, and where the part stands: in layer `layer` (from 0) of a stack of `depth` layers, causal or not."""
 
     d_model: int
     n_heads: int
-    n_layers: int
-    max_context: int
     dropout: float
     bias: bool
     norm: "Callable[[int], Norm]"
+    layer: int
+    depth: int
+    causal: bool
 
 
 class Part(nn.Module):

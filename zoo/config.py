@@ -11,8 +11,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from zoo.errors import UserError
-from zoo.experiment import Budget, Experiment, ModelConfig, Runtime
+from zoo.experiment import Budget, Experiment, ModelConfig, Record, Runtime
 from zoo.families import AXES, FAMILY_PACKAGES, PER_LAYER
+from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
 from zoo.schema import convert, parse_choice, parse_option, typed
 
@@ -20,8 +21,7 @@ from zoo.schema import convert, parse_choice, parse_option, typed
 def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
     """The typed experiment. Raises UserError for anything unknown, missing, mistyped or contradictory."""
     node = plain(config)
-    for module in node.pop("plugins", None) or ():
-        load_plugin(module)
+    load_plugins(node.pop("plugins", None))
     _load_families()
     refuse_unknown(node, [*Experiment.__dataclass_fields__], "")
     experiment = Experiment(
@@ -33,6 +33,7 @@ def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
         schedule=parse_option("schedule", node.get("schedule"), "schedule"),
         budget=Budget(**typed(Budget, _mapping(node, "budget"), "budget", "the budget")),
         runtime=Runtime(**typed(Runtime, _mapping(node, "runtime"), "runtime", "the runtime")),
+        record=Record(**typed(Record, _mapping(node, "record"), "record", "the record")),
         seed=convert(node.get("seed"), int, "seed"),
         out=convert(node.get("out"), str, "out"),
         cache=convert(node.get("cache"), str, "cache"),
@@ -61,8 +62,8 @@ def parse_model(node: Mapping[str, Any]) -> ModelConfig:
         else:
             values[key] = convert(node[key], get_type_hints(ModelConfig)[key], where)
     model = ModelConfig(**values)
-    _positive(
-        "model", d_model=model.d_model, n_layers=model.n_layers, n_heads=model.n_heads, max_context=model.max_context
+    positive(
+        "model", d_model=model.d_model, n_layers=model.n_layers, n_heads=model.n_heads
     )
     if not 0 <= model.dropout < 1:
         raise UserError(f"model.dropout={model.dropout} must be at least 0 and below 1")
@@ -82,16 +83,6 @@ def plain(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         raise UserError(f"the config does not resolve: {str(error).splitlines()[0]}") from error
     assert isinstance(resolved, dict)
     return {str(key): value for key, value in resolved.items()}
-
-
-def load_plugin(module: str) -> None:
-    """Import a module of the user's that registers parts."""
-    try:
-        importlib.import_module(module)
-    except ImportError as error:
-        raise UserError(
-            f"plugins={module}: cannot import it ({error}); is it on PYTHONPATH or in this folder?"
-        ) from error
 
 
 def _load_families() -> None:
@@ -115,7 +106,8 @@ def refuse_unknown(node: Mapping[str, Any], known: Iterable[str], prefix: str) -
             )
 
 
-def _positive(where: str, **values: int | None) -> None:
+def positive(where: str, **values: int | None) -> None:
+    """Raise UserError for the first value below 1."""
     for key, value in values.items():
         if value is not None and value < 1:
             raise UserError(f"{where}.{key}={value} must be at least 1")
@@ -123,10 +115,10 @@ def _positive(where: str, **values: int | None) -> None:
 
 def _check(experiment: Experiment) -> None:
     """What only shows when the parts are seen together."""
-    budget, runtime = experiment.budget, experiment.runtime
-    _positive("budget", **{key: getattr(budget, key) for key in Budget.__dataclass_fields__})
-    keys = ("threads", "log_every", "checkpoint_every", "keep_checkpoints")
-    _positive("runtime", **{key: getattr(runtime, key) for key in keys})
+    positive("budget", **vars(experiment.budget))
+    positive("record", **vars(experiment.record))
+    if not 0 <= experiment.seed < 1 << 63:
+        raise UserError(f"seed={experiment.seed} must be at least 0 and below 2^63")
     reason = refuse_topology(experiment.objective.name, experiment.model.topology.name)
     if reason:
         raise UserError(f"{reason}; choose another objective=... or model/topology=...")
@@ -134,7 +126,7 @@ def _check(experiment: Experiment) -> None:
 
 def refuse_topology(objective: str, topology: str) -> str | None:
     """Why that objective cannot train that topology; None when it can."""
-    serves = FAMILIES["objective"].get(objective).serves
-    if topology in serves:
+    wanted, traits = FAMILIES["objective"].get(objective), FAMILIES["topology"].get(topology).traits
+    if wanted.serves(traits):
         return None
-    return f"objective '{objective}' serves {', '.join(sorted(serves))}, not topology '{topology}'"
+    return f"objective '{objective}' needs a topology that {wanted.wants}, not '{topology}', which reads {traits}"

@@ -1,7 +1,7 @@
 """What every layer may know about the positions it works on. One polarity everywhere: True means real, may be seen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from zoo.position import Position
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sequence:
     """What is known of each position of a row. None stands for: all real, one document, no prefix. R is B, or 1 where
     all rows are alike.
@@ -21,7 +21,7 @@ class Sequence:
     positions: the place of a token in its document, from 0; explicit and per row, so that left padding, packing and
         states cannot disagree
     real: False for padding
-    documents: a number per document packed into the row; no document sees another
+    documents: a number per document packed into the row; no document sees another, and one that comes back is a new one
     prefix: True for tokens that every token of their document may see, also earlier ones (prefix-LM)
     """
 
@@ -49,6 +49,7 @@ class Sequence:
             opens[:, 1:] = documents[:, 1:] != documents[:, :-1]
             before = (places - counts + 1).masked_fill(~opens, 0)  # real tokens before the document that is open here
             places = places - before.cummax(1).values
+            documents = opens.cumsum(1)
         return cls(places.clamp(min=0), real, documents, prefix)
 
 
@@ -76,17 +77,19 @@ class Context:
     cross: "Context | None" = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def of_layer(self, position: "Position") -> "Context":
+        """The same for a layer with that position scheme. The memo is shared, so a mask is built once."""
+        return self if position is self.position else replace(self, position=position)
+
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is the same in every layer of one forward pass (a mask, a rotation) is computed by the first."""
         if key not in self.memo:
             self.memo[key] = compute()
         return self.memo[key]
 
-    def position_bias(self) -> Float[Tensor, "R H T S"] | None:
+    def position_bias(self, q: Float[Tensor, "B H T K"]) -> Float[Tensor, "R H T S"] | None:
         """What the position scheme adds to the scores; a memory has no places in common with its reader."""
-        if self.memory is not None:
-            return None
-        return self.once(("bias", self.position), lambda: self.position.bias(self))
+        return None if self.memory is not None else self.position.bias(q, self)
 
     def only_causal(self, window: int | None) -> bool:
         """Whether the mask is the plain triangle: nothing but order hides a key."""
@@ -99,7 +102,7 @@ class Context:
 
         window w: a query sees itself and the w − 1 positions before it (and, when not causal, the w − 1 after it).
         """
-        return self.once(("visible", window), lambda: self._visible(window))
+        return self.once(("visible", window, self.queries, self.keys), lambda: self._visible(window))
 
     def _visible(self, window: int | None) -> Tensor | None:
         q, k = self.queries, self.keys

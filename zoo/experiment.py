@@ -13,7 +13,6 @@ class ModelConfig:
     d_model: int
     n_layers: int
     n_heads: int
-    max_context: int
     dropout: float
     bias: bool
     topology: Option
@@ -49,6 +48,12 @@ class Runtime:
     attention: Literal["auto", "plain", "fused"]
     compile: bool
     threads: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What a run writes down on its way, and how often. It changes nothing that is computed."""
+
     log_every: int
     checkpoint_every: int
     keep_checkpoints: int
@@ -67,5 +72,6 @@ class Experiment:
     budget: Budget
     seed: int
     runtime: Runtime
+    record: Record
     out: str
     cache: str

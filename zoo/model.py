@@ -6,11 +6,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from zoo.ability import Ability, refuse_unless
 from zoo.common import flops_of
 from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.ffn import Auxiliary
 from zoo.head import Head
+from zoo.mixer import Mixer
 from zoo.mixer.backend import BACKENDS
 from zoo.topology import Text, Topology
 
@@ -41,6 +43,7 @@ class Model(nn.Module):
         self.vocabulary = vocabulary
         self.limit = limit
         self.attention = "plain"
+        self._mixers = [module for module in topology.modules() if isinstance(module, Mixer)]
 
     def forward(
         self,
@@ -66,10 +69,14 @@ class Model(nn.Module):
     def _check(self, tokens: Tensor, *others: Tensor | None) -> None:
         """Refuse what would otherwise fail deep inside, or not at all."""
         padding, source, source_padding, prefix, documents = others
+        if documents is not None:
+            self.require(Ability.PACKING)
+        if padding is not None or source_padding is not None:
+            self.require(Ability.PADDING)
         kind = type(self.topology).__name__
-        if source is not None and not self.topology.reads_source:
+        if source is not None and not self.topology.traits.reads_source:
             raise UserError(f"{kind} has no encoder to read a source; put the source in front of the tokens")
-        if prefix is not None and not self.topology.takes_prefix:
+        if prefix is not None and not self.topology.traits.takes_prefix:
             raise UserError(f"{kind} takes no prefix; choose model/topology=prefix_lm")
         for name, mask, shape in (
             ("padding", padding, tokens),
@@ -84,6 +91,11 @@ class Model(nn.Module):
             raise UserError(
                 f"documents must have the shape of the tokens {tuple(tokens.shape)}, got {tuple(documents.shape)}"
             )
+
+    def require(self, ability: Ability) -> None:
+        """Raise UserError unless every mixer can do that."""
+        for mixer in self._mixers:
+            refuse_unless(mixer, frozenset({ability}), "this batch")
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""
@@ -102,6 +114,6 @@ def _check_places(text: Text, limit: int) -> None:
     needed = sequence.positions.shape[1] if bare else int(sequence.positions.max()) + 1
     if needed > limit:
         raise UserError(
-            f"{needed} positions, but the position scheme can address {limit} (model.max_context); train with a longer"
-            " one, or choose another model/position"
+            f"{needed} positions, but the position scheme can address {limit} (model.position.max_positions); train"
+            " with more of them, or choose another model/position"
         )

@@ -1,6 +1,8 @@
 """The signature is the schema: plain YAML values in, values typed by the keyword-only half of a constructor out."""
 
 import inspect
+import math
+import sys
 import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -62,11 +64,19 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
         return value
     if origin is tuple:
         return _convert_tuple(value, arguments, where)
-    if annotation is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    if annotation is float and type(value) in (int, float):
+        return _finite(value, where)
     if annotation in (int, float, bool, str) and type(value) is annotation:
         return value
     raise UserError(f"{where} must be {_words(annotation)}, got {value!r} ({type(value).__name__})")
+
+
+def _finite(value: int | float, where: str) -> float:
+    """A float64 number. There is no key for which inf or nan is a choice: where there need be no limit, null says so."""
+    number = float(value) if abs(value) <= sys.float_info.max else math.inf
+    if not math.isfinite(number):
+        raise UserError(f"{where}={value} must be a finite number")
+    return number
 
 
 def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:

@@ -36,6 +36,7 @@ class Stack(Part):
         schemes: list[str],
         blocks: list[Block],
         closing_norm: nn.Module,
+        causal: bool,
     ):
         super().__init__()
         self.embedding = embedding
@@ -43,13 +44,13 @@ class Stack(Part):
         self.schemes = schemes
         self.blocks = cast(list[Block], nn.ModuleList(blocks))
         self.closing_norm = closing_norm
+        self.causal = causal
 
     def forward(
         self,
         tokens: Int[Tensor, "B T"],
         sequence: Sequence,
         *,
-        causal: bool,
         attend: Attend,
         memory: Memory | None = None,
     ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
@@ -57,22 +58,22 @@ class Stack(Part):
         for position in self.positions.values():
             x = position.embed(x, sequence)
         x = self.embedding.close(x)
+        context = self._context(sequence, attend, memory)
         total: Auxiliary = {}
-        contexts = self._contexts(sequence, causal, attend, memory)
         for block, scheme in zip(self.blocks, self.schemes, strict=True):
-            x, auxiliary = block(x, contexts[scheme])
+            x, auxiliary = block(x, context.of_layer(self.positions[scheme]))
             for name, loss in auxiliary.items():
                 total[name] = total[name] + loss if name in total else loss
         return self.closing_norm(x), total
 
-    def _contexts(self, sequence: Sequence, causal: bool, attend: Attend, memory: Memory | None) -> dict[str, Context]:
-        """A context for each position scheme; they share their memo, so a mask is built once."""
-        first = next(iter(self.positions.values()))
-        context = Context(sequence, sequence, causal, first, attend)
-        if memory is not None:
-            cross = Context(sequence, memory.sequence, False, first, attend, memory=memory.states)
-            context = replace(context, cross=cross)
-        return {scheme: replace(context, position=position) for scheme, position in self.positions.items()}
+    def _context(self, sequence: Sequence, attend: Attend, memory: Memory | None) -> Context:
+        """What all layers may know; each gets it with its own position scheme."""
+        position = next(iter(self.positions.values()))
+        context = Context(sequence, sequence, self.causal, position, attend)
+        if memory is None:
+            return context
+        cross = Context(sequence, memory.sequence, False, position, attend, memory=memory.states)
+        return replace(context, cross=cross)
 
     def flops(self, queries: int, keys: int) -> int:
         return sum(block.flops(queries, keys) for block in self.blocks)

@@ -213,6 +213,8 @@ def test_deeper_nesting_and_more_distractors_make_the_distances_longer() -> None
         {"largest": 50},
         {"zipf": -1.0},
         {"most_distractors": 0},
+        {"seed": -1},
+        {"seed": 1 << 63},
         {"tokens": (0, 0, 0)},
         {"tokens": (-1, 5, 5)},
     ],

@@ -76,7 +76,7 @@ PARAMETERS: dict[str, Count] = {
     "ffn gelu": dense(2),
     "ffn swiglu": dense(3),
     "ffn moe": moe,
-    "position learned": lambda config, chosen: config.max_context * config.d_model,
+    "position learned": lambda config, chosen: chosen.values["max_positions"] * config.d_model,
     "position none": lambda config, chosen: 0,
     "position rope": lambda config, chosen: 0,
     "position sinusoidal": lambda config, chosen: 0,
@@ -117,7 +117,7 @@ def assert_counts_hold(node: Node) -> None:
     """Parameters by hand = the model's = the record's; FLOPs of one row = what torch counts on the plain backend."""
     model = build(node)
     assert sum(parameter.numel() for parameter in model.parameters()) == counted(node) == costs(model, 8).parameters
-    source = {"source": draw(1, 7)} if model.topology.reads_source else {}
+    source = {"source": draw(1, 7)} if model.topology.traits.reads_source else {}
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         call(model, draw(1, 11), **source)
     assert model.flops(11, 7 if source else None) == counter.get_total_flops()

@@ -30,9 +30,9 @@ def masks_of(model: Model) -> dict[str, Tensor]:
     documents = (place >= 23).long() + (place >= 31).long()
     real = torch.cat([real_of([LENGTH, 12], LENGTH, "left"), real_of([21, 0], LENGTH, "right"), documents[4:] != 1])
     masks = {"padding": real, "documents": documents}
-    if model.topology.takes_prefix:
+    if model.topology.traits.takes_prefix:
         masks["prefix"] = place % 23 < 5
-    if model.topology.reads_source:
+    if model.topology.traits.reads_source:
         lengths = [SOURCE_LENGTH, 1, 4, 0, 3]
         masks["source_padding"] = real_of(lengths, SOURCE_LENGTH, "left")
     return masks
@@ -46,7 +46,7 @@ def subsets(masks: dict[str, Tensor]) -> Iterator[dict[str, Tensor]]:
 
 def forward_and_backward(model: Model, backend: str, masks: dict[str, Tensor]) -> tuple[Tensor, tuple[Tensor, ...]]:
     """Logits, and the gradients of a loss over all of them."""
-    sources = {"source": draw(5, SOURCE_LENGTH, seed=3)} if model.topology.reads_source else {}
+    sources = {"source": draw(5, SOURCE_LENGTH, seed=3)} if model.topology.traits.reads_source else {}
     out = call(model, draw(5), backend=backend, **sources, **masks).logits
     loss = (out.float() * torch.randn(out.shape, generator=torch.Generator().manual_seed(1))).mean()
     return out, torch.autograd.grad(loss, list(model.parameters()))

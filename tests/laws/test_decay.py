@@ -15,6 +15,6 @@ def test_matrices_decay_once_and_nothing_else_does(axis: str, name: str, tables:
     grouped = [(key, group["weight_decay"]) for group in decay_groups(built, 0.1, tables) for key, _ in group["params"]]
     assert sorted(key for key, _ in grouped) == sorted(key for key, _ in built.named_parameters())
     for key, rate in grouped:
-        table = kinds[key] in (Role.EMBEDDING, Role.POSITION)
+        table = kinds[key] in (Role.EMBEDDING, Role.POSITION, Role.HEAD)
         still = kinds[key] in (Role.GAIN, Role.BIAS, Role.OWN) or built.get_parameter(key).ndim < 2
         assert rate == (0.0 if still or (table and not tables) else 0.1), key

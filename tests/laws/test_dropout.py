@@ -1,13 +1,13 @@
 """Dropout acts at its rate while training, everywhere, and never in evaluation."""
 
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor, nn
 
 from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, context, draw, model, plain_sequence
-from zoo.mixer.backend import BACKENDS
+from zoo.context import Context
+from zoo.dropout import Dropout
+from zoo.mixer.backend import BACKENDS, Scores
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -25,7 +25,7 @@ def attention_weights(backend: str, dropout: float, causal: bool) -> Tensor:
     """What a backend gives to each of 64 keys when all scores are alike, read from values that are unit vectors."""
     seen = context(plain_sequence(64, rows=64), causal=causal)
     zeros, values = torch.zeros(64, 1, 64, 64), torch.eye(64).expand(64, 1, -1, -1)
-    return BACKENDS[backend](zeros, zeros, values, seen, window=None, scale=1.0, dropout=dropout)
+    return BACKENDS[backend](zeros, zeros, values, seen, Scores(1.0, None, Dropout(dropout)))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -47,8 +47,8 @@ def test_attention_is_told_the_rate_of_the_model_while_training_and_zero_after(
 ) -> None:
     rates: list[float] = []
 
-    def attend(q: Tensor, *others: Any, dropout: float, **options: Any) -> Tensor:
-        rates.append(dropout)
+    def attend(q: Tensor, k: Tensor, v: Tensor, seen: Context, scores: Scores) -> Tensor:
+        rates.append(scores.dropout.active)
         return q
 
     monkeypatch.setitem(BACKENDS, "plain", attend)

@@ -7,7 +7,6 @@ import torch.nn.functional as F
 
 from tests.helpers import (
     EVERY_OPTION,
-    LENGTH,
     MIXER_AND_POSITION,
     OPTIONS,
     PRESETS,
@@ -22,7 +21,7 @@ from zoo.model import Model
 
 def idle(model: Model) -> set[str]:
     """Parameters that get no gradient from one batch."""
-    sources = {"source": draw(8, seed=2)} if model.topology.reads_source else {}
+    sources = {"source": draw(8, seed=2)} if model.topology.traits.reads_source else {}
     out = call(model, draw(8), **sources)
     loss = F.cross_entropy(out.logits.flatten(0, 1), draw(8, seed=1).flatten()) + sum(out.auxiliary.values())
     loss.backward()
@@ -41,7 +40,7 @@ def assert_every_parameter_gets_a_gradient(base: str, **changes: Any) -> None:
 @pytest.mark.parametrize("base", PRESETS)
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_every_parameter_of_a_preset_gets_a_gradient_on_every_topology(base: str, topology: str) -> None:
-    assert_every_parameter_gets_a_gradient(base, topology=topology, max_context=LENGTH)
+    assert_every_parameter_gets_a_gradient(base, topology=topology)
 
 
 @pytest.mark.parametrize("base", ["modern", "transformer_2017"])

@@ -18,7 +18,7 @@ def test_a_mixer_is_refused_exactly_where_what_it_lacks_is_needed(
     mixer = register_decay(monkeypatch, frozenset(Ability) - {ability})
     node = model_node(mixer=mixer, position=position, topology=topology, n_layers=1)
     kind, scheme = topologies.get(node["topology"]["name"]), positions.get(node["position"]["name"])
-    needed = kind.needs | scheme.needs | ({Ability.CROSS} if kind.reads_source else set())
+    needed = kind.needs | scheme.needs | ({Ability.CROSS} if kind.traits.reads_source else set())
     assert bool(lacking(node)) == (ability in needed)
     if ability in needed:
         message = refusal(mixer=mixer, position=position, topology=topology, n_layers=1)

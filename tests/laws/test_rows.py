@@ -37,7 +37,7 @@ def assert_rows_keep_apart(model: Model) -> None:
     texts = [draw(1, length, seed=length)[0] for length in (5, LENGTH)]
     real = both_sides([5, LENGTH], LENGTH + 3)
     inputs, alone = {"padding": real}, [{}, {}]
-    if model.topology.reads_source:
+    if model.topology.traits.reads_source:
         sources = [draw(1, length, seed=length)[0] for length in (SOURCE_LENGTH, 2)]
         source_real = both_sides([SOURCE_LENGTH, 2], SOURCE_LENGTH + 4).roll(2, 0)
         inputs |= {"source": spread([*sources, *sources], source_real), "source_padding": source_real}
@@ -69,7 +69,7 @@ def test_a_row_without_a_real_token_is_finite_and_adds_nothing(mixer: str, topol
     weights = draw(3, seed=5)[..., None] * real[..., None] / LENGTH
     outcomes = []
     for rows in (slice(0, 3), slice(1, 3)):
-        read = built.topology.reads_source
+        read = built.topology.traits.reads_source
         sources = {"source": source[rows], "source_padding": source_real[rows]} if read else {}
         out = call(built, tokens[rows], padding=real[rows], **sources)
         assert out.logits.isfinite().all()

@@ -33,7 +33,7 @@ def fingerprint(node: Node) -> Fingerprint:
     """All that can differ: names, shapes and initial values of the parameters, losses, and outputs while training."""
     built = build(node).train()
     found = {name: parameter.detach() for name, parameter in built.named_parameters()}
-    masks = {"prefix": torch.arange(LENGTH).expand(2, -1) < 5} if built.topology.takes_prefix else {}
+    masks = {"prefix": torch.arange(LENGTH).expand(2, -1) < 5} if built.topology.traits.takes_prefix else {}
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
         out = call(built, draw(2), **masks)
@@ -129,7 +129,7 @@ def test_an_option_file_shows_every_key_of_its_signature(axis: str, name: str) -
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("d_model", 32), ("n_layers", 3), ("n_heads", 2), ("max_context", 64), ("dropout", 0.5), ("bias", False)],
+    [("d_model", 32), ("n_layers", 3), ("n_heads", 2), ("dropout", 0.5), ("bias", False)],
 )
 def test_every_size_of_the_model_changes_it(key: str, value: object) -> None:
     assert not same(fingerprint(model_node("gpt2")), fingerprint(model_node("gpt2", **{key: value})))

@@ -20,8 +20,9 @@ from tests.helpers import (
     refusal,
 )
 from zoo.context import Context, Sequence
+from zoo.dropout import Dropout
 from zoo.mixer import Mixer
-from zoo.mixer.backend import BACKENDS
+from zoo.mixer.backend import BACKENDS, Scores
 
 backends = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -32,7 +33,7 @@ def weights(seen: Context, backend: str, *, window: int | None = None) -> Tensor
     rows = 1 if seen.keys.real is None else len(seen.keys.real)
     q, k = torch.zeros(rows, 1, seen.queries.positions.shape[1], length), torch.zeros(rows, 1, length, length)
     values = torch.eye(length).expand(rows, 1, -1, -1)
-    return BACKENDS[backend](q, k, values, seen, window=window, scale=1.0, dropout=0.0)[:, 0]
+    return BACKENDS[backend](q, k, values, seen, Scores(1.0, window, Dropout(0.0)))[:, 0]
 
 
 @backends
@@ -40,7 +41,7 @@ def test_consecutive_query_heads_share_a_key_value_head(backend: str) -> None:
     """Four query heads, two key–value heads; the values say which of the two was read."""
     q, k = noise(1, 4, 3, 2), noise(1, 2, 3, 2, seed=1)
     v = torch.tensor([10.0, 20.0])[None, :, None, None].expand(1, 2, 3, 2)
-    mixed = BACKENDS[backend](q, k, v, context(plain_sequence(3)), window=None, scale=1.0, dropout=0.0)
+    mixed = BACKENDS[backend](q, k, v, context(plain_sequence(3)), Scores(1.0, None, Dropout(0.0)))
     assert close(mixed[0, :, 0, 0], torch.tensor([10.0, 10.0, 20.0, 20.0]))
 
 
@@ -168,7 +169,7 @@ def test_scores_are_divided_by_the_root_of_the_head_width_unless_told_not_to(bac
 def test_scores_of_any_size_stay_finite(size: float, backend: str) -> None:
     real = Sequence.of(draw(2, 6), real_of([4, 0], 6, "right"))
     q, k, v = ((x * size).requires_grad_() for x in (noise(2, 2, 6, 4), noise(2, 2, 6, 4, seed=1), noise(2, 2, 6, 4)))
-    mixed = BACKENDS[backend](q, k, v, context(real), window=3, scale=1.0, dropout=0.0)
+    mixed = BACKENDS[backend](q, k, v, context(real), Scores(1.0, 3, Dropout(0.0)))
     mixed.sum().backward()
     assert mixed.isfinite().all()
     assert all(x.grad is not None and x.grad.isfinite().all() for x in (q, k, v))

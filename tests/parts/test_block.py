@@ -73,11 +73,11 @@ def test_the_size_of_an_unnormalised_stream_never_reaches_the_logits(norm: str) 
 
 def test_sublayers_follow_each_other_mixer_cross_ffn() -> None:
     order: list[str] = []
-    block = model("transformer_2017").topology.decoder.blocks[0]
+    block = model("transformer_2017").topology.stack.blocks[0]
     for name in ("mixer", "cross", "ffn"):
         getattr(block, name).register_forward_pre_hook(lambda module, arguments, name=name: order.append(name))
     built = model("transformer_2017")
-    built.topology.decoder.blocks[0] = block
+    built.topology.stack.blocks[0] = block
     logits(built, draw(1))
     assert order == ["mixer", "cross", "ffn"]
 

@@ -62,7 +62,7 @@ def test_a_reference_to_nothing_is_refused() -> None:
         plain(config)
 
 
-@pytest.mark.parametrize("key", ["d_model", "n_layers", "n_heads", "max_context"])
+@pytest.mark.parametrize("key", ["d_model", "n_layers", "n_heads"])
 @pytest.mark.parametrize("value", [0, -2])
 def test_a_size_below_one_is_refused(key: str, value: int) -> None:
     assert f"model.{key}={value} must be at least 1" in refusal(**{key: value})

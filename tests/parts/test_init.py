@@ -29,7 +29,7 @@ def large(init: str, **changes: object) -> Iterator[tuple[str, Role, Tensor]]:
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 @pytest.mark.parametrize("ffn", OPTIONS["ffn"])
 def test_what_writes_into_the_residual_stream_starts_smaller_the_deeper_the_stack(mixer: str, ffn: str) -> None:
-    """0.02 / √(2 L), for the experts of a mixture as well; everything else 0.02."""
+    """0.02 / √N, N two for each layer, for the experts of a mixture as well; everything else 0.02."""
     found = list(large("gpt2", mixer=mixer, ffn=ffn, n_layers=4))
     residual = [values for _, role, values in found if role is Role.RESIDUAL]
     assert len(residual) == 4 * (9 if ffn == "moe" else 2)
@@ -40,21 +40,20 @@ def test_what_writes_into_the_residual_stream_starts_smaller_the_deeper_the_stac
 
 
 def test_twelve_layers_of_width_768_start_as_gpt2_did() -> None:
-    shared = common(d_model=768, n_heads=12, n_layers=12)
+    shared = common(d_model=768, n_heads=12, depth=12)
     layer = nn.ModuleList([mixers.build(Option("attention"), shared), ffns.build(Option("relu"), shared)])
-    initialise(layer, inits.get("normal")(scale_residual=True), 0, lambda name: 12)
+    initialise(layer, inits.get("normal")(scale_residual=True), 0, lambda name: 24)
     for name, values in layer.named_parameters():
         residual = name in ("0.out.weight", "1.down.weight")
         assert values.std().item() == pytest.approx(0.00408 if residual else 0.02, rel=0.01), name
 
 
-def test_the_depth_that_counts_is_that_of_the_own_stack() -> None:
+def test_what_counts_is_how_often_the_own_stack_writes_into_its_stream() -> None:
     topology = option("topology", "encoder_decoder") | {"n_encoder_layers": 1, "n_decoder_layers": 4}
-    depths = {"encoder": 1, "decoder": 4}
+    writes = {"encoder": 1 * 2, "stack": 4 * 3}
     for name, role, values in large("gpt2", topology=topology):
         if role is Role.RESIDUAL:
-            depth = depths[name.split(".")[1]]
-            assert values.std().item() == pytest.approx(0.02 / (2 * depth) ** 0.5, rel=0.05), name
+            assert values.std().item() == pytest.approx(0.02 / writes[name.split(".")[1]] ** 0.5, rel=0.05), name
 
 
 @pytest.mark.parametrize(("init", "std"), [("normal", 0.02), ("too_large", 0.5), ("too_small", 1e-4)])

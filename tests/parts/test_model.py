@@ -49,9 +49,9 @@ def test_true_is_real() -> None:
 def test_stacks_of_an_encoder_decoder_may_have_different_depths() -> None:
     topology = option("topology", "encoder_decoder") | {"n_encoder_layers": 3, "n_decoder_layers": 1}
     built = model(topology=topology)
-    assert [len(built.topology.encoder.blocks), len(built.topology.decoder.blocks)] == [3, 1]
+    assert [len(built.topology.encoder.blocks), len(built.topology.stack.blocks)] == [3, 1]
     assert all(block.cross is None for block in built.topology.encoder.blocks)
-    assert all(block.cross is not None for block in built.topology.decoder.blocks)
+    assert all(block.cross is not None for block in built.topology.stack.blocks)
 
 
 @pytest.mark.parametrize("side", ["n_encoder_layers", "n_decoder_layers"])
@@ -79,5 +79,5 @@ def test_a_stack_closes_as_its_last_block_says() -> None:
 
 def test_the_cross_mixer_is_the_one_chosen_for_it() -> None:
     built = model(topology="encoder_decoder", mixer="mha", cross="mqa")
-    block = built.topology.decoder.blocks[0]
+    block = built.topology.stack.blocks[0]
     assert (block.mixer.groups, block.cross.groups) == (4, 1)

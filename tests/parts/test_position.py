@@ -13,6 +13,7 @@ from tests.helpers import (
     common,
     context,
     draw,
+    learned,
     logits,
     model,
     model_node,
@@ -134,17 +135,17 @@ def test_a_base_without_a_power_is_refused(name: str) -> None:
 
 
 def test_learned_positions_beyond_the_table_are_refused_with_both_numbers() -> None:
-    built = model(position="learned", max_context=8)
+    built = model(position=learned(8))
     assert logits(built, draw(2, 8)).isfinite().all()
-    with pytest.raises(UserError, match=r"9 positions, but .* can address 8 \(model\.max_context\)"):
+    with pytest.raises(UserError, match=r"9 positions, but .* can address 8 \(model\.position\.max_positions\)"):
         logits(built, draw(2, 9))
-    reader = model(position="learned", max_context=8, topology="encoder_decoder")
+    reader = model(position=learned(8), topology="encoder_decoder")
     with pytest.raises(UserError, match=r"9 positions, but .* can address 8"):
         logits(reader, draw(2, 4), source=draw(2, 9))
 
 
 def test_learned_positions_count_places_and_not_columns() -> None:
-    built = model(position="learned", max_context=8)
+    built = model(position=learned(8))
     assert logits(built, draw(2, 20), padding=real_of([8, 3], 20, "left")).isfinite().all()
     assert logits(built, draw(1, 16), documents=torch.tensor([[0] * 8 + [1] * 8])).isfinite().all()
     with pytest.raises(UserError, match=r"9 positions"):
@@ -153,7 +154,7 @@ def test_learned_positions_count_places_and_not_columns() -> None:
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS["position"] if name != "learned"])
 def test_a_scheme_without_a_table_has_no_limit(name: str) -> None:
-    assert logits(model(position=name, max_context=8), draw(1, 64)).isfinite().all()
+    assert logits(model(position=name), draw(1, 64)).isfinite().all()
 
 
 def test_layers_with_heads_of_different_width_each_turn_their_own() -> None:

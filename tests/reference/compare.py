@@ -19,7 +19,7 @@ from zoo.option import Option
 TOLERANCE = 1e-5
 FLOOR = 0.03
 VOCABULARY = 23
-SIZES = ("model.d_model=16", "model.n_layers=2", "model.n_heads=4", "model.max_context=12")
+SIZES = ("model.d_model=16", "model.n_layers=2", "model.n_heads=4", "budget.context=12")
 
 
 @cache
@@ -65,11 +65,12 @@ def common(d_model: int, n_heads: int) -> Common:
     return Common(
         d_model=d_model,
         n_heads=n_heads,
-        n_layers=1,
-        max_context=40,
         dropout=0.0,
         bias=True,
         norm=lambda width: norms.build(Option("layernorm"), width),
+        layer=0,
+        depth=1,
+        causal=True,
     )
 
 

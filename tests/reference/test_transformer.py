@@ -22,7 +22,7 @@ from zoo.mixer.backend import BACKENDS
 
 B, T, S, D, H = 3, 6, 7, 16, 4
 TABLE = {
-    "topology.encoder.embedding.weight": "table",
+    "topology.stack.embedding.weight": "table",
     **inside("topology.", "transformer.", TRANSFORMER),
 }
 

@@ -94,9 +94,9 @@ _TORCH_DECODER: Table = {
 
 TRANSFORMER: Table = {
     **inside("encoder.blocks.{i}.", "encoder.layers.{i}.", _TORCH_ENCODER),
-    **inside("decoder.blocks.{i}.", "decoder.layers.{i}.", _TORCH_DECODER),
+    **inside("stack.blocks.{i}.", "decoder.layers.{i}.", _TORCH_DECODER),
     "encoder.closing_norm.*": "encoder.norm.*",
-    "decoder.closing_norm.*": "decoder.norm.*",
+    "stack.closing_norm.*": "decoder.norm.*",
 }
 """torch.nn.Transformer; with norm_first=False only if its closing norms are left out"""
 

@@ -4,10 +4,11 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from zoo.common import Common, Part
 from zoo.context import Context
+from zoo.dropout import Dropout
 from zoo.ffn import FFN, Auxiliary
 from zoo.mixer import Mixer
 from zoo.registry import Registry
@@ -23,7 +24,9 @@ class Block(Part):
     def __init__(self, common: Common, mixer: Mixer, cross: Mixer | None, ffn: FFN):
         super().__init__()
         self.mixer, self.cross, self.ffn = mixer, cross, ffn
-        self.dropout = nn.Dropout(common.dropout)
+        self.mixer_dropout = Dropout(common.dropout)
+        self.cross_dropout = Dropout(common.dropout)
+        self.ffn_dropout = Dropout(common.dropout)
 
     @abstractmethod
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...

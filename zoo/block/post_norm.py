@@ -25,8 +25,8 @@ class PostNorm(Block):
         self.ffn_norm = common.norm(common.d_model)
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
-        x = self.mixer_norm(x + self.dropout(self.mixer(x, context)))
+        x = self.mixer_norm(x + self.mixer_dropout(self.mixer(x, context)))
         if self.cross is not None and self.cross_norm is not None:
-            x = self.cross_norm(x + self.dropout(self.cross(x, context.cross)))
+            x = self.cross_norm(x + self.cross_dropout(self.cross(x, context.cross)))
         y, auxiliary = self.ffn(x, context)
-        return self.ffn_norm(x + self.dropout(y)), auxiliary
+        return self.ffn_norm(x + self.ffn_dropout(y)), auxiliary

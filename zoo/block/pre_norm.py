@@ -26,8 +26,8 @@ class PreNorm(Block):
         self.ffn_norm = common.norm(common.d_model)
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
-        x = x + self.dropout(self.mixer(self.mixer_norm(x), context))
+        x = x + self.mixer_dropout(self.mixer(self.mixer_norm(x), context))
         if self.cross is not None and self.cross_norm is not None:
-            x = x + self.dropout(self.cross(self.cross_norm(x), context.cross))
+            x = x + self.cross_dropout(self.cross(self.cross_norm(x), context.cross))
         y, auxiliary = self.ffn(self.ffn_norm(x), context)
-        return x + self.dropout(y), auxiliary
+        return x + self.ffn_dropout(y), auxiliary

@@ -4,6 +4,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from zoo.common import Common
+from zoo.dropout import Dropout
 from zoo.embedding import Embedding, Tie, embeddings
 from zoo.roles import Role, set_role
 
@@ -25,7 +26,7 @@ class Table(Embedding):
         self.weight = nn.Parameter(torch.empty(vocabulary, common.d_model))
         set_role(self, "weight", Role.EMBEDDING)
         self.norm = common.norm(common.d_model) if norm else nn.Identity()
-        self.dropout = nn.Dropout(common.dropout)
+        self.dropout = Dropout(common.dropout)
 
     def forward(self, tokens: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         x = F.embedding(tokens, self.weight)

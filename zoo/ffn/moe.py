@@ -58,7 +58,8 @@ class MixtureOfExperts(FFN):
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
         real = context.queries.real
         tokens = x.flatten(0, 1) if real is None else x[real]
-        scores = nn.functional.linear(tokens.float(), self.router.weight.float())
+        with torch.autocast(x.device.type, enabled=False):  # a router in bfloat16 ties and misroutes
+            scores = nn.functional.linear(tokens.float(), self.router.weight.float())
         probabilities = scores.softmax(dim=-1)
         gates, chosen = probabilities.topk(self.k, dim=-1)
         if self.renormalize:

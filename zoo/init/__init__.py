@@ -4,13 +4,13 @@ The generator of a parameter is keyed by (seed, the parameter's name), so two mo
 a part, whatever else differs between them. Draws are made on the CPU in float32 and then copied.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
+from zoo.luck import generator_for
 from zoo.registry import Registry
 from zoo.roles import Role, roles
 
@@ -20,9 +20,9 @@ class Init(ABC):
     OWN is filled by its part: no init can overwrite it."""
 
     @abstractmethod
-    def fill(self, weight: Tensor, role: Role, n_layers: int, generator: torch.Generator) -> None:
-        """Overwrite a matrix (outputs, inputs), or a table (rows, width), in place. `n_layers` is the depth of the
-        stack that it is in."""
+    def fill(self, weight: Tensor, role: Role, residuals: int, generator: torch.Generator) -> None:
+        """Overwrite a matrix (outputs, inputs), or a table (rows, width), in place. `residuals` is how often the stack
+        that it is in writes into its residual stream: twice a layer, three times with a cross-mixer."""
 
 
 inits: Registry[Init] = Registry("init", Init, __name__)
@@ -30,23 +30,18 @@ inits: Registry[Init] = Registry("init", Init, __name__)
 LEFT_ALONE = frozenset({Role.GAIN, Role.BIAS})
 
 
-def generator_for(seed: int, *keys: str | int) -> torch.Generator:
-    """The stream of that seed and those keys; streams of different keys are independent."""
-    digest = hashlib.sha256("\0".join([str(seed), *map(str, keys)]).encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:8], "little") >> 1)
-
-
 @torch.no_grad()
-def initialise(model: nn.Module, init: Init, seed: int, depth: Callable[[str], int]) -> None:
-    """Fill every parameter of the model once; `depth(name)` is the number of layers of the stack a parameter is in."""
+def initialise(model: nn.Module, init: Init, seed: int, residuals: Callable[[str], int]) -> None:
+    """Fill every parameter of the model once; `residuals(name)` is how often the stack of a parameter writes into its
+    residual stream."""
     parameters = dict(model.named_parameters())
     for name, (role, fill) in roles(model).items():
         if role in LEFT_ALONE:
             continue
         values = torch.empty(parameters[name].shape)
-        generator = generator_for(seed, name)
+        generator = generator_for("init", seed, name)
         if fill is not None:
             fill(values, generator)
         else:
-            init.fill(values, role, depth(name), generator)
+            init.fill(values, role, residuals(name), generator)
         parameters[name].copy_(values)

@@ -14,7 +14,7 @@ class TruncatedGlorot(Init):
         size of a looked-up row.
     """
 
-    def fill(self, weight: Tensor, role: Role, n_layers: int, generator: torch.Generator) -> None:
+    def fill(self, weight: Tensor, role: Role, residuals: int, generator: torch.Generator) -> None:
         outputs, inputs = weight.shape[-2:]
         table = role in (Role.EMBEDDING, Role.POSITION, Role.HEAD)
         std = inputs**-0.5 if table else (2 / (inputs + outputs)) ** 0.5

@@ -13,7 +13,7 @@ class Xavier(Init):
     differs: nothing; q, k and v are separate matrices, each with its own fan.
     """
 
-    def fill(self, weight: Tensor, role: Role, n_layers: int, generator: torch.Generator) -> None:
+    def fill(self, weight: Tensor, role: Role, residuals: int, generator: torch.Generator) -> None:
         outputs, inputs = weight.shape[-2:]
         if role in (Role.EMBEDDING, Role.POSITION, Role.HEAD):
             nn.init.normal_(weight, std=inputs**-0.5, generator=generator)

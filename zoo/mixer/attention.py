@@ -5,8 +5,10 @@ from torch import Tensor
 from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context
+from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.mixer import Mixer, mixers
+from zoo.mixer.backend import Scores
 from zoo.roles import Linear, Role
 
 
@@ -57,8 +59,8 @@ class Attention(Mixer):
         bias = common.bias if bias is None else bias
         self.head_dim = d_model // heads if head_dim is None else head_dim
         self.heads, self.groups, self.window = heads, groups, window
-        self.scale = self.head_dim**-0.5 if scale else 1.0
-        self.dropout = common.dropout if dropout is None else dropout
+        self.dropout = Dropout(common.dropout if dropout is None else dropout)
+        self.scores = Scores(self.head_dim**-0.5 if scale else 1.0, window, self.dropout)
         self.q = Linear(d_model, heads * self.head_dim, bias=bias)
         self.k = Linear(d_model, groups * self.head_dim, bias=bias)
         self.v = Linear(d_model, groups * self.head_dim, bias=bias)
@@ -71,8 +73,7 @@ class Attention(Mixer):
         v = rearrange(self.v(source), "B S (G K) -> B G S K", G=self.groups)
         if context.memory is None:
             q, k = context.position.rotate(q, k, context)
-        dropout = self.dropout if self.training else 0.0
-        mixed = context.attend(q, k, v, context, window=self.window, scale=self.scale, dropout=dropout)
+        mixed = context.attend(q, k, v, context, self.scores)
         return self.out(rearrange(mixed, "B H T K -> B T (H K)"))
 
     def state_elements(self, length: int) -> int:

@@ -1,6 +1,7 @@
 """What is predicted. An objective turns a batch of data into the inputs of a model, the targets and their weights."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from zoo.data.batch import Batch
 from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.registry import Registry
+from zoo.traits import Traits
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,17 @@ class Task:
         return Task(inputs, self.targets.to(device), self.weights.to(device))
 
 
+Draws = Callable[[int, int], Tensor]
+"""draws(T, n): uniform numbers (B, T, n) in [0, 1), those of a row from the row's own stream: how rows fall into
+batches changes nothing."""
+
+
 class Objective(ABC):
     """Contract: the shift between inputs and targets happens here and nowhere else; padding and special marks that are
-    no prediction have weight 0; all randomness comes from the generator."""
+    no prediction have weight 0; all randomness comes from `draws`."""
 
-    serves: ClassVar[frozenset[str]]
-    """The topologies this objective makes sense for."""
+    wants: ClassVar[str]
+    """What it asks of a topology, to complete the sentence 'this objective needs a topology that …'."""
     reads: ClassVar[frozenset[str]] = frozenset({"text"})
     """The kinds of corpus it can be made of: text, pairs."""
 
@@ -44,14 +51,19 @@ class Objective(ABC):
             raise UserError(f"objective.label_smoothing={label_smoothing} must be at least 0 and below 1")
         self.label_smoothing = label_smoothing
 
+    @classmethod
+    @abstractmethod
+    def serves(cls, traits: Traits) -> bool:
+        """Whether a topology with these traits can be trained so, to its full use."""
+
     @abstractmethod
     def window(self, context: int) -> tuple[int, int]:
         """(length, overlap) of the windows of a token stream that fill a context of that many positions: consecutive
-        windows share `overlap` tokens, so that each target is scored once."""
+        windows share `overlap` tokens, so that each target is scored once. Raises UserError when it is too short."""
 
     @abstractmethod
-    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
-        """The task of that batch for that topology. `special` has the ids of start, end and mask."""
+    def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
+        """The task of that batch for a topology with these traits. `special` has the ids of start, end and mask."""
 
 
 objectives: Registry[Objective] = Registry("objective", Objective, __name__)

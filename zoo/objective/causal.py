@@ -2,7 +2,8 @@ import torch
 
 from zoo.data.batch import Batch, TextBatch
 from zoo.data.special import Special
-from zoo.objective import Objective, Task, objectives
+from zoo.objective import Draws, Objective, Task, objectives
+from zoo.traits import Traits
 
 
 @objectives.register("causal")
@@ -15,15 +16,19 @@ class Causal(Objective):
     differs: a window starts without the text before it.
     """
 
-    serves = frozenset({"decoder_only"})
+    wants = "reads left to right and nothing else"
 
     def __init__(self, *, label_smoothing: float = 0.0):
         super().__init__(label_smoothing)
 
+    @classmethod
+    def serves(cls, traits: Traits) -> bool:
+        return traits.generates and not traits.reads_source and not traits.takes_prefix
+
     def window(self, context: int) -> tuple[int, int]:
         return context + 1, 1
 
-    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
+    def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         assert isinstance(batch, TextBatch)  # what it reads
         tokens, real, documents = batch.tokens, batch.real, batch.documents
         weights = torch.ones(tokens[:, 1:].shape) if real is None else real[:, 1:].float()

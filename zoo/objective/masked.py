@@ -3,7 +3,8 @@ import torch
 from zoo.data.batch import Batch, TextBatch
 from zoo.data.special import Special
 from zoo.errors import UserError
-from zoo.objective import Objective, Task, objectives
+from zoo.objective import Draws, Objective, Task, objectives
+from zoo.traits import Traits
 
 
 @objectives.register("masked")
@@ -15,7 +16,7 @@ class Masked(Objective):
     differs: M is drawn anew for every batch, from the seed and the step.
     """
 
-    serves = frozenset({"encoder_only"})
+    wants = "sees both sides"
 
     def __init__(self, *, rate: float = 0.15, mask: float = 0.8, random: float = 0.1, label_smoothing: float = 0.0):
         super().__init__(label_smoothing)
@@ -26,19 +27,21 @@ class Masked(Objective):
             )
         self.rate, self.mask, self.random = rate, mask, random
 
+    @classmethod
+    def serves(cls, traits: Traits) -> bool:
+        return not traits.generates
+
     def window(self, context: int) -> tuple[int, int]:
         return context, 0
 
-    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
+    def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         assert isinstance(batch, TextBatch)  # what it reads
         tokens, real = batch.tokens, batch.real
         text = tokens < special.start  # the marks come after the text ids
         candidates = text if real is None else text & real
-        # One draw for all three questions: a row gets the same numbers however rows fall into batches.
-        draws = torch.rand((*tokens.shape, 3), generator=generator)
-        chosen = candidates & (draws[..., 0] < self.rate)
-        fate = draws[..., 1]
-        strangers = (draws[..., 2] * special.start).long()
+        choice, fate, stranger = draws(tokens.shape[1], 3).unbind(-1)
+        chosen = candidates & (choice < self.rate)
+        strangers = (stranger * special.start).long()
         corrupt = tokens.masked_fill(chosen & (fate < self.mask), special.mask)
         swap = chosen & (fate >= self.mask) & (fate < self.mask + self.random)
         inputs = {"tokens": torch.where(swap, strangers, corrupt)}

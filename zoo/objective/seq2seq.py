@@ -4,7 +4,8 @@ from torch import Tensor
 from zoo.data.batch import Batch, PairBatch, TextBatch
 from zoo.data.special import Special
 from zoo.errors import UserError
-from zoo.objective import Objective, Task, objectives
+from zoo.objective import Draws, Objective, Task, objectives
+from zoo.traits import Traits
 
 Cut = tuple[Tensor, Tensor, Tensor, Tensor]
 """x, which of it is real, y, which of it is real"""
@@ -22,7 +23,7 @@ class Seq2Seq(Objective):
     differs: nothing.
     """
 
-    serves = frozenset({"encoder_decoder", "decoder_only", "prefix_lm"})
+    wants = "reads left to right"
     reads = frozenset({"text", "pairs"})
 
     def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0):
@@ -31,17 +32,25 @@ class Seq2Seq(Objective):
             raise UserError(f"objective.source={source} must be between 0 and 1")
         self.source = source
 
+    @classmethod
+    def serves(cls, traits: Traits) -> bool:
+        return traits.generates
+
     def window(self, context: int) -> tuple[int, int]:
+        if context < 2:
+            raise UserError(
+                f"budget.context={context} is too short to cut into a source and a target; set it to 2 or more"
+            )
         return context, 0
 
-    def prepare(self, batch: Batch, special: Special, topology: str, generator: torch.Generator) -> Task:
+    def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         x, x_real, y, y_real = self._cut(batch) if isinstance(batch, TextBatch) else _closed(batch, special)
         start = torch.full((len(y), 1), special.start)
-        if topology == "encoder_decoder":
+        if traits.reads_source:
             inputs = {"tokens": torch.cat([start, y[:, :-1]], 1), "source": x, "source_padding": x_real}
             inputs["padding"] = torch.cat([torch.ones_like(start, dtype=torch.bool), y_real[:, :-1]], 1)
             return Task(inputs, y, y_real.float())
-        return _in_front(x, x_real, start, y, y_real, topology)
+        return _in_front(x, x_real, start, y, y_real, traits)
 
     def _cut(self, batch: TextBatch) -> Cut:
         """Window to (x, y) at a fixed place; only the document that the cut falls into counts."""
@@ -66,11 +75,11 @@ def _closed(batch: PairBatch, special: Special) -> Cut:
     return batch.source, batch.source_real, y, y_real
 
 
-def _in_front(x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, topology: str) -> Task:
+def _in_front(x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, traits: Traits) -> Task:
     """One row `x <start> y`, in which the source is never scored."""
     one = torch.ones_like(start, dtype=torch.bool)
     inputs = {"tokens": torch.cat([x, start, y[:, :-1]], 1), "padding": torch.cat([x_real, one, y_real[:, :-1]], 1)}
-    if topology == "prefix_lm":
+    if traits.takes_prefix:
         inputs["prefix"] = torch.cat([x_real, one, torch.zeros_like(y_real[:, :-1])], 1)
     targets = torch.cat([x, y], 1)
     weights = torch.cat([torch.zeros(x.shape), y_real.float()], 1)

@@ -40,8 +40,9 @@ class Position(Part):
         """Rotary schemes: turn queries and keys by the places of `context.queries`, in every layer."""
         return q, k
 
-    def bias(self, context: Context) -> Float[Tensor, "R H T S"] | None:
-        """Relative schemes: what is added to each head's scores, by the places of queries and keys."""
+    def bias(self, q: Float[Tensor, "B H T K"], context: Context) -> Float[Tensor, "R H T S"] | None:
+        """Relative schemes: what is added to each head's scores, by the places of queries and keys and, where the
+        scheme asks for it, by the queries."""
         return None
 
 

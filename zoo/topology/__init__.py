@@ -15,13 +15,14 @@ from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.registry import Registry
 from zoo.stack import Stack
+from zoo.traits import Traits
 
 
 @runtime_checkable
 class MakeStack(Protocol):
-    """How a topology gets a stack: of that depth (null is `n_layers`), with or without cross-mixers."""
+    """How a topology gets a stack: of that depth (null is `n_layers`), causal or not, with or without cross-mixers."""
 
-    def __call__(self, n_layers: int | None, *, cross: bool = False) -> Stack: ...
+    def __call__(self, n_layers: int | None, *, causal: bool, cross: bool = False) -> Stack: ...
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,14 @@ class Text:
 
 
 class Topology(Part):
-    """Contract: `Topology(common, stack)`; forward gives the hidden states of the target's positions."""
+    """Contract: `Topology(common, stack)`; the stack whose tokens are predicted is called `stack`, so that its
+    parameters have the same names, and start alike, in every topology. forward gives the hidden states of the target's
+    positions."""
 
+    traits: ClassVar[Traits]
+    """What an objective has to know of it."""
     needs: ClassVar[frozenset[Ability]]
     """What every mixer in it must be able to do."""
-    reads_source: ClassVar[bool] = False
-    """Whether a source text is read by a stack of its own."""
-    takes_prefix: ClassVar[bool] = False
-    """Whether a prefix may be seen as a whole."""
 
     def __init__(self, common: Common, stack: MakeStack):
         super().__init__()

@@ -1,6 +1,7 @@
 from zoo.ability import Ability
 from zoo.topology import topologies
 from zoo.topology.single import SingleStack
+from zoo.traits import Traits
 
 
 @topologies.register("decoder_only")
@@ -11,5 +12,5 @@ class DecoderOnly(SingleStack):
     differs: nothing.
     """
 
-    causal = True
+    traits = Traits(generates=True)
     needs = frozenset({Ability.CAUSAL})

@@ -9,6 +9,7 @@ from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.stack import Memory, Stack
 from zoo.topology import MakeStack, Text, Topology, topologies
+from zoo.traits import Traits
 
 
 @topologies.register("encoder_decoder")
@@ -22,8 +23,8 @@ class EncoderDecoder(Topology):
     differs: each stack has its own token table unless `embedding.tie` is all.
     """
 
+    traits = Traits(generates=True, reads_source=True)
     needs = frozenset({Ability.CAUSAL, Ability.BIDIRECTIONAL})
-    reads_source = True
 
     def __init__(
         self,
@@ -34,12 +35,14 @@ class EncoderDecoder(Topology):
         n_decoder_layers: int | None = None,
     ):
         super().__init__(common, stack)
-        self.encoder = stack(n_encoder_layers)
-        self.decoder = stack(n_decoder_layers, cross=True)
+        self.stack = stack(
+            n_decoder_layers, causal=True, cross=True
+        )  # the decoder; first, so that it names a tied table
+        self.encoder = stack(n_encoder_layers, causal=False)
 
     @property
     def out(self) -> Embedding:
-        return self.decoder.embedding
+        return self.stack.embedding
 
     @property
     def source(self) -> Embedding:
@@ -48,16 +51,16 @@ class EncoderDecoder(Topology):
     def forward(self, target: Text, source: Text | None, attend: Attend) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
         if source is None:
             raise UserError("an encoder_decoder reads a source: call model(target, source=...)")
-        states, auxiliary = self.encoder(source.tokens, source.sequence, causal=False, attend=attend)
+        states, auxiliary = self.encoder(source.tokens, source.sequence, attend=attend)
         memory = Memory(states, source.sequence)
-        hidden, more = self.decoder(target.tokens, target.sequence, causal=True, attend=attend, memory=memory)
+        hidden, more = self.stack(target.tokens, target.sequence, attend=attend, memory=memory)
         names = auxiliary.keys() | more.keys()
         return hidden, {name: sum(part[name] for part in (auxiliary, more) if name in part) for name in sorted(names)}
 
     def flops(self, queries: int, keys: int) -> int:
-        encoder, decoder = self.encoder.flops(keys, keys), self.decoder.flops(queries, queries)
-        return encoder + decoder + self.decoder.cross_flops(queries, keys)
+        encoder, decoder = self.encoder.flops(keys, keys), self.stack.flops(queries, queries)
+        return encoder + decoder + self.stack.cross_flops(queries, keys)
 
     @property
     def generating(self) -> Stack:
-        return self.decoder
+        return self.stack

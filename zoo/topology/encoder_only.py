@@ -1,6 +1,7 @@
 from zoo.ability import Ability
 from zoo.topology import topologies
 from zoo.topology.single import SingleStack
+from zoo.traits import Traits
 
 
 @topologies.register("encoder_only")
@@ -11,5 +12,5 @@ class EncoderOnly(SingleStack):
     differs: no segment embeddings; one text is read at a time.
     """
 
-    causal = False
+    traits = Traits(generates=False)
     needs = frozenset({Ability.BIDIRECTIONAL})

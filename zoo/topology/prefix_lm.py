@@ -1,6 +1,7 @@
 from zoo.ability import Ability
 from zoo.topology import topologies
 from zoo.topology.single import SingleStack
+from zoo.traits import Traits
 
 
 @topologies.register("prefix_lm")
@@ -11,6 +12,5 @@ class PrefixLM(SingleStack):
     differs: nothing; with an empty prefix it is decoder_only, with nothing but prefix it is encoder_only.
     """
 
-    causal = True
+    traits = Traits(generates=True, takes_prefix=True)
     needs = frozenset({Ability.CAUSAL, Ability.PREFIX})
-    takes_prefix = True

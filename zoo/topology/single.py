@@ -1,7 +1,5 @@
 """Topologies of one stack. Its parameters have the same names in all of them, so they start identical."""
 
-from typing import ClassVar
-
 from jaxtyping import Float
 from torch import Tensor
 
@@ -16,22 +14,20 @@ from zoo.topology import MakeStack, Text, Topology
 class SingleStack(Topology):
     """Everything is read by one stack, causal or not."""
 
-    causal: ClassVar[bool]
-
     def __init__(self, common: Common, stack: MakeStack):
         super().__init__(common, stack)
-        self.stack = stack(None)
+        self.stack = stack(None, causal=self.traits.generates)
 
     @property
     def out(self) -> Embedding:
         return self.stack.embedding
 
     def forward(self, target: Text, source: Text | None, attend: Attend) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
-        return self.stack(target.tokens, target.sequence, causal=self.causal, attend=attend)
+        return self.stack(target.tokens, target.sequence, attend=attend)
 
     def flops(self, queries: int, keys: int) -> int:
         return self.stack.flops(queries, queries)
 
     @property
     def generating(self) -> Stack | None:
-        return self.stack if self.causal else None
+        return self.stack if self.traits.generates else None

@@ -89,7 +89,7 @@ def _order(said: Places) -> Places:
     return key
 
 
-def _agreement(said: Places, sentence: Places, ends: Places) -> Places:
+def _agreement(said: Places, sentence: Places, ends: Int64[np.ndarray, "S"]) -> Places:
     """2 · number + gender of the noun that each word agrees with, 0 for none."""
     of_noun = second().agreement
     nouns = np.flatnonzero(NOUN[said])

@@ -36,6 +36,9 @@ class Average:
             names = ", ".join(sorted(weights.keys() ^ self.parameters.keys()))
             raise UserError(f"the saved weight average belongs to another model; only one of the two has: {names}")
         like = self.parameters
+        for name, weight in weights.items():
+            if weight.shape != like[name].shape:
+                raise UserError(f"the saved average of {name} is {list(weight.shape)}, not {list(like[name].shape)}")
         self.weights = {name: weights[name].detach().to(like[name], copy=True) for name in like if weights}
 
     @contextmanager

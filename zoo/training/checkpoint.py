@@ -4,7 +4,7 @@ checkpoints/step_N/model.safetensors   the weights, tied ones once
                    ema.safetensors     their average, when the optimizer keeps one
                    model.json          architecture, ties, parameter count, format, sha256 of the other files
                    tokenizer.json      how text becomes ids
-                   train_state.pt      what a resumed run needs: plain dicts and tensors
+                   train_state.pt      what a resumed run needs, and nobody else: plain dicts and tensors
 """
 
 import hashlib
@@ -30,6 +30,7 @@ from zoo.training.files import flush_folder, refusals, write_flushed
 from zoo.training.weights import load_weights, weights_of
 
 FORMAT = 1
+TRAIN_STATE = "train_state.pt"
 
 log = logging.getLogger(__name__)
 
@@ -60,11 +61,13 @@ class Checkpoint:
 
     def train_state(self) -> dict[str, Any]:
         """What a resumed run needs. Raises UserError, and runs nothing, when the file holds more than plain data."""
-        path = self.path / "train_state.pt"
+        path = self.path / TRAIN_STATE
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        except (pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
             raise UserError(f"{path} is refused: it holds more than plain dicts and tensors, or is damaged") from error
+        if not isinstance(state, dict):
+            raise UserError(f"{path} is refused: it is no dict")
         return state
 
 
@@ -79,13 +82,13 @@ def save_checkpoint(
     average: Mapping[str, Tensor] | None = None,
     keep: int = 2,
 ) -> Path:
-    """Write `folder/step_N` and keep the newest `keep` of the folder. Raises UserError when the disk refuses, and then
-    leaves nothing behind."""
+    """Write `folder/step_N`, keep the newest `keep` up to it, and remove those beyond it: a run that fell back to an
+    older one has left them. Raises UserError when the disk refuses, and then leaves nothing behind."""
     tensors, ties = weights_of(model)
     files = {
         "model.safetensors": safetensors.torch.save(tensors),
         "tokenizer.json": tokenizer.encode(),
-        "train_state.pt": _saved(train_state),
+        TRAIN_STATE: _saved(train_state),
     }
     if average:
         averages = {name: one.cpu().contiguous() for name, one in average.items()}
@@ -98,35 +101,40 @@ def save_checkpoint(
         folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
         _write(folder, f"step_{step}", files)
-        for old in _steps(folder)[max(keep, 1) :]:
+        steps = _steps(folder)
+        beyond = [one for one in steps if _number(one) > step]
+        for old in [*beyond, *steps[len(beyond) + max(keep, 1) :]]:
             _remove(old)
     return folder / f"step_{step}"
 
 
-def open_checkpoint(path: Path) -> Checkpoint:
-    """A checkpoint folder, checked. Raises UserError that names the file which is missing, damaged or too new."""
+def open_checkpoint(path: Path, *, to_resume: bool = False) -> Checkpoint:
+    """A checkpoint folder, checked; its train_state.pt only when a run is to go on from it. Raises UserError that names
+    the file which is missing, damaged or too new."""
     try:
         about = json.loads((path / "model.json").read_text(encoding="utf-8"))
         digests = dict(about["sha256"])
         found = about["format"], int(about["step"]), dict(about["architecture"]), dict(about["ties"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path / 'model.json'} is missing or damaged, so {path} is no checkpoint") from error
     if found[0] != FORMAT:
         raise UserError(f"{path} has format {found[0]}, this version reads {FORMAT}: use the version that wrote it")
     for name, digest in digests.items():
+        if name == TRAIN_STATE and not to_resume:
+            continue
         file = path / Path(name).name
         if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
             raise UserError(f"{file} is missing or damaged: it is not the file that was saved")
     return Checkpoint(path, *found[1:], averaged="ema.safetensors" in digests)
 
 
-def latest_checkpoint(folder: Path) -> Checkpoint | None:
+def latest_checkpoint(folder: Path, *, to_resume: bool = False) -> Checkpoint | None:
     """The newest checkpoint that is whole; damaged ones are passed over with a warning. None when there is none at
     all; raises UserError when all are damaged."""
     problems = []
     for path in _steps(folder):
         try:
-            return open_checkpoint(path)
+            return open_checkpoint(path, to_resume=to_resume)
         except UserError as error:
             log.warning("%s; falling back to the checkpoint before it", error)
             problems.append(str(error))
@@ -138,7 +146,11 @@ def latest_checkpoint(folder: Path) -> Checkpoint | None:
 def _steps(folder: Path) -> list[Path]:
     """The step folders, newest first."""
     found = [path for path in folder.glob("step_*") if re.fullmatch(r"step_\d+", path.name)]
-    return sorted(found, key=lambda path: -int(path.name.removeprefix("step_")))
+    return sorted(found, key=_number, reverse=True)
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("step_"))
 
 
 def _write(folder: Path, name: str, files: Mapping[str, bytes]) -> None:

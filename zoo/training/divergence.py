@@ -1,6 +1,6 @@
 """What to say when a loss or a gradient stops being finite."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,15 +11,22 @@ from zoo.training.parameters import bare
 
 
 class Diverged(RunFailed):
-    """Update `step` would have used a loss or a gradient that is not finite; `layer` is where it first shows."""
+    """`what` is not finite at that step; `layer` is where it first shows."""
 
-    def __init__(self, step: int, layer: str):
+    def __init__(self, step: int, layer: str, what: str = "the loss or its gradient", then: str = ""):
         super().__init__(
-            f"step {step}: the loss or its gradient is not finite, first in {layer}; the weights are those of step "
-            f"{step - 1}. Lower optimizer.lr, lengthen schedule.warmup, or set optimizer.clip"
+            f"step {step}: {what} is not finite, first in {layer}{then}."
+            " Lower optimizer.lr, lengthen schedule.warmup, or set optimizer.clip"
         )
         self.step = step
         self.layer = layer
+
+
+def refuse_broken(model: nn.Module, average: Mapping[str, Tensor], step: int) -> None:
+    """Raises Diverged when a weight, or its average, is not finite: such a model must not be saved as a good one."""
+    for name, tensor in [*bare(model).state_dict().items(), *average.items()]:
+        if not tensor.isfinite().all():
+            raise Diverged(step, name, "a weight")
 
 
 def culprit(model: nn.Module, forward: Callable[[], None]) -> str:

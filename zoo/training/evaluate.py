@@ -39,10 +39,12 @@ def evaluate(
     *,
     device: torch.device,
     autocast: torch.dtype | None = None,
+    bytes_unknown: str | None = None,
 ) -> Scores:
     """Score the model without dropout; its train mode comes back. For averaged weights call it inside
     `with optimizer.averaged():`. `byte_lengths[v]` are the bytes that id v stands for: 0 for a special mark, which
-    then counts in the loss but on neither side of bits per byte; −1 for unknown. Raises UserError when nothing is
+    then counts in the loss but on neither side of bits per byte; −1 for unknown. `bytes_unknown` is why the bytes of
+    the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`). Raises UserError when nothing is
     scored.
     """
     lengths = byte_lengths.cpu()
@@ -59,10 +61,10 @@ def evaluate(
             unknown |= bool(((length < 0) & (w > 0)).any())
     if not tokens:
         raise UserError("nothing to evaluate: no target of this split is scored; is the text shorter than one context?")
-    reason = None
-    if unknown:
+    reason = bytes_unknown
+    if reason is None and unknown:
         reason = "some scored targets stand for an unknown number of bytes"
-    elif not text_bytes:
+    if reason is None and not text_bytes:
         reason = "no scored target stands for text"
     bits = None if reason else float(text_nats / text_bytes) / LN2
     return Scores(float(nats / weight), float(right / weight), tokens, bits, reason)

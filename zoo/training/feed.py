@@ -2,11 +2,16 @@
 
 from collections.abc import Iterator
 
+import torch
+from torch import Tensor
+
+from zoo.data.batch import Batch, TextBatch
 from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus
 from zoo.errors import UserError
-from zoo.init import generator_for
+from zoo.luck import generator_for
 from zoo.objective import Objective, Task
+from zoo.traits import Traits
 
 
 class Feed:
@@ -14,14 +19,14 @@ class Feed:
     an evaluation are the same for every seed. Raises UserError when a split is too short for one context."""
 
     def __init__(
-        self, corpus: Corpus, objective: Objective, topology: str, *, batch_size: int, context: int, splits: list[str]
+        self, corpus: Corpus, objective: Objective, traits: Traits, *, batch_size: int, context: int, splits: list[str]
     ):
         if corpus.kind not in objective.reads:
             kinds = " or ".join(sorted(objective.reads))
             raise UserError(
                 f"the data is {corpus.kind}, but this objective reads {kinds}; choose objective=seq2seq or data=text"
             )
-        self.corpus, self.objective, self.topology = corpus, objective, topology
+        self.corpus, self.objective, self.traits, self.batch_size = corpus, objective, traits, batch_size
         self.special = corpus.tokenizer.special
         length, overlap = objective.window(context)
         self.loaders = {split: Loader(corpus, split, length, overlap, batch_size, context) for split in splits}
@@ -34,10 +39,25 @@ class Feed:
 
     def evaluation(self, split: str, batches: int | None = None) -> Iterator[Task]:
         """Every target of the split once, or as many as fill that many batches."""
-        generator = generator_for(0, "evaluation", split)
+        first = 0
         for batch in self.loaders[split].evaluation(batches):
-            yield self.objective.prepare(batch, self.special, self.topology, generator)
+            yield self._prepare(batch, first, "evaluation", split)
+            first += rows_of(batch)
 
     def _task(self, index: int, seed: int) -> Task:
         batch = self.loaders["train"].train_batch(index, seed)
-        return self.objective.prepare(batch, self.special, self.topology, generator_for(seed, "objective", index))
+        return self._prepare(batch, index * self.batch_size, "objective", seed)
+
+    def _prepare(self, batch: Batch, first: int, *key: int | str) -> Task:
+        """The task of a batch whose first row has that number; each row draws from the stream of its number."""
+
+        def draws(length: int, each: int) -> Tensor:
+            rows = range(first, first + rows_of(batch))
+            return torch.stack([torch.rand(length, each, generator=generator_for(*key, row)) for row in rows])
+
+        return self.objective.prepare(batch, self.special, self.traits, draws)
+
+
+def rows_of(batch: Batch) -> int:
+    """How many rows a batch has."""
+    return len(batch.tokens if isinstance(batch, TextBatch) else batch.source)

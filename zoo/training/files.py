@@ -21,6 +21,17 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a file. Raises UserError when the file is missing or damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} is missing or damaged ({error})") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path} is damaged: it holds no object")
+    return found
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside, flush to the disk, rename: readers see the old file or the new one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -36,6 +36,6 @@ class Interrupt:
         self._before.clear()
 
 
-def how_to_resume(folder: Path) -> str:
-    """What to say after an interruption."""
-    return f"interrupted; the step was finished and saved. Go on with: python train.py resume={folder}"
+def how_to_resume(folder: Path, step: int) -> str:
+    """What to say after an interruption, when the newest checkpoint is that of `step`."""
+    return f"interrupted; step {step} is saved. Go on with: python train.py resume={folder}"

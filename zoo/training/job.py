@@ -14,6 +14,7 @@ from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.objective import objectives
+from zoo.topology import topologies
 from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged
 from zoo.training.evaluate import evaluate
@@ -70,7 +71,7 @@ class Job:
         self.feed = Feed(
             corpus,
             self.objective,
-            experiment.model.topology.name,
+            topologies.get(experiment.model.topology.name).traits,
             batch_size=experiment.budget.batch_size,
             context=experiment.budget.context,
             splits=list(corpus.splits),

@@ -1,6 +1,5 @@
 """The loop: micro-batches in, one optimizer step out, a record of each."""
 
-import hashlib
 import logging
 import math
 import time
@@ -11,10 +10,12 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
+from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.loss import cross_entropy
 from zoo.training.optimizer import Optimizer
+from zoo.training.parameters import bare
 from zoo.training.schedule import Schedule
 
 log = logging.getLogger(__name__)
@@ -26,20 +27,28 @@ class Step:
 
     step: int
     """Updates made so far, this one included: the first has step 1."""
-    loss: float
-    """Nats per scored target, without smoothing and auxiliary losses; 0 when nothing was scored."""
+    loss: float | None
+    """Nats per scored target, without smoothing and auxiliary losses; None when nothing was scored."""
     auxiliary: Mapping[str, float]
     """Each auxiliary loss as it was added to the objective."""
     tokens: int
-    """Positions seen since the run began, padding and unscored ones included."""
+    """Positions seen since the run began: see `positions_of`."""
+    positions: int
+    """Positions of this step."""
     scored: int
     """Scored targets of this step."""
     lr: float
     """The rate this update used."""
-    grad_norm: float
-    """Global gradient norm before clipping."""
+    grad_norm: float | None
+    """Global gradient norm before clipping; None when nothing was scored."""
     seconds: float
     """Time this step took."""
+
+
+def positions_of(task: Task) -> int:
+    """The token axis: every position that the model is given, of the target and of the source that it reads, whether
+    it is padding or not and scored or not."""
+    return sum(task.inputs[name].numel() for name in ("tokens", "source") if name in task.inputs)
 
 
 def fit(
@@ -70,15 +79,17 @@ def fit(
     for index in range(start, steps):
         began = time.perf_counter()
         update = Update(model, tasks(index), index, seed, device, label_smoothing, autocast)
-        tokens += sum(task.targets.numel() for task in update.tasks)
+        positions = sum(positions_of(task) for task in update.tasks)
+        tokens += positions
         factor = schedule.factor(index, steps)
         values = _make(update, optimizer, factor)
-        loss, grad_norm = values.pop("loss"), values.pop("grad_norm")
+        loss, grad_norm = values.pop("loss", None), values.pop("grad_norm", None)
         yield Step(
             step=index + 1,
             loss=loss,
             auxiliary=values,
             tokens=tokens,
+            positions=positions,
             scored=round(update.total),
             lr=optimizer.lr * factor,
             grad_norm=grad_norm,
@@ -88,8 +99,9 @@ def fit(
 
 @dataclass(frozen=True)
 class Update:
-    """The forward and backward passes of one update. They can be repeated: dropout draws from torch's global generator,
-    seeded anew for each micro-batch, so that neither a resumed run nor another architecture moves any other stream."""
+    """The forward and backward passes of one update. They can be repeated: each dropout draws from a stream keyed by
+    the seed, the step, the micro-batch and its own place in the model, so that neither a resumed run nor another part
+    moves it."""
 
     model: nn.Module
     tasks: Sequence[Task]
@@ -129,7 +141,7 @@ class Update:
             if not weight:
                 continue
             task = cpu_task.to(self.device)
-            torch.manual_seed(derived_seed(self.seed, "dropout", self.step, micro))
+            seed_dropout(bare(self.model), self.seed, self.step, micro)
             with torch.autocast(self.device.type, self.autocast, enabled=self.autocast is not None):
                 output = self.model(**task.inputs)
             loss = cross_entropy(output.logits, task.targets, task.weights, self.label_smoothing)
@@ -139,23 +151,20 @@ class Update:
 
 
 def _make(update: Update, optimizer: Optimizer, factor: float) -> dict[str, float]:
-    """Make one update, unless it diverges or scores nothing; returns loss, auxiliary losses and gradient norm."""
+    """Make one update, unless it diverges; returns loss, auxiliary losses and gradient norm, or nothing when there is
+    nothing to score."""
     if not update.total:
         log.warning("step %d scores no target: no update is made", update.step + 1)
-        return {"loss": 0.0, "grad_norm": 0.0}
+        return {}
     optimizer.zero_grad()
     sums = update.backward()
     norm = optimizer.grad_norm()
     values = _fetch({**sums, "grad_norm": norm})
     if not all(math.isfinite(value) for value in values.values()):
-        raise Diverged(update.step + 1, culprit(update.model, update.forward))
+        where = culprit(update.model, update.forward)
+        raise Diverged(update.step + 1, where, then=f"; the weights are those of step {update.step}")
     optimizer.step(factor, norm)
     return values
-
-
-def derived_seed(*key: int | str) -> int:
-    """A 63-bit seed for a named stream: streams of different keys have nothing to do with each other."""
-    return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:8], "big") >> 1
 
 
 def _fetch(values: dict[str, Tensor]) -> dict[str, float]:

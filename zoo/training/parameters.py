@@ -6,8 +6,9 @@ from torch import Tensor, nn
 
 from zoo.roles import Role, roles
 
-DECAYED = frozenset({Role.MATRIX, Role.RESIDUAL, Role.HEAD, Role.ROUTER})
-TABLES = frozenset({Role.EMBEDDING, Role.POSITION})
+DECAYED = frozenset({Role.MATRIX, Role.RESIDUAL, Role.ROUTER})
+TABLES = frozenset({Role.EMBEDDING, Role.POSITION, Role.HEAD})
+"""What has a row for each token or place. The head is among them: tying it to the tokens switches no decay."""
 
 Group = dict[str, Any]
 """A parameter group as torch's optimizers take it: `params` are (name, parameter) pairs; `group` names it."""
@@ -19,7 +20,7 @@ def bare(model: nn.Module) -> nn.Module:
 
 
 def decays(role: Role, parameter: Tensor, decay_embeddings: bool) -> bool:
-    """Whether weight decay applies: matrices by role, tables by the switch; never a gain, a bias, a vector or a
+    """Whether weight decay applies: matrices inside layers always, tables and the head by the switch; never a gain, a bias, a vector or a
     parameter with a fill of its own."""
     return parameter.ndim >= 2 and (role in DECAYED or (decay_embeddings and role in TABLES))
 

@@ -1,6 +1,5 @@
 """What a person sees while a run trains: a bar on a terminal, a line now and then elsewhere."""
 
-import time
 from collections import deque
 from types import TracebackType
 
@@ -11,13 +10,15 @@ from zoo.training.loop import Step
 
 
 class Display:
-    """`with Display(steps=..., every=...) as display: display.update(step)`: loss, speed and time left."""
+    """`with Display(steps=..., start=..., every=...) as display: display.update(step)`: loss, speed and time left. The
+    speed is that of metrics.jsonl, positions per second of training, over the last steps; `start` are the steps made
+    before."""
 
-    def __init__(self, *, steps: int, start: int = 0, every: int = 10, console: Console | None = None):
+    def __init__(self, *, steps: int, start: int, every: int, console: Console | None = None):
         self.steps = steps
         self.every = every
         self.console = console or Console()
-        self._recent: deque[tuple[float, int]] = deque(maxlen=20)
+        self._recent: deque[Step] = deque(maxlen=20)
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
         self._bar = Progress(*columns, console=self.console, disable=not self.console.is_terminal)
         self._task = self._bar.add_task("", total=steps, completed=start)
@@ -33,8 +34,9 @@ class Display:
 
     def update(self, step: Step) -> None:
         """Show the step; without a terminal, as a plain line when its number is a multiple of `every`, or the last."""
-        self._recent.append((time.monotonic(), step.tokens))
-        text = f"loss {step.loss:.4f}  lr {step.lr:.2e}  {self._speed()}"
+        self._recent.append(step)
+        loss = "—" if step.loss is None else f"{step.loss:.4f}"
+        text = f"loss {loss}  lr {step.lr:.2e}  {self._speed():,.0f} tokens/s"
         self._bar.update(self._task, completed=step.step, description=text)
         if not self.console.is_terminal and (step.step % self.every == 0 or step.step == self.steps):
             self.say(f"step {step.step}/{self.steps}  {text}  {self._left(step)}")
@@ -43,13 +45,12 @@ class Display:
         """A line of text, above the bar if there is one."""
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def _speed(self) -> str:
-        (then, before), (now, tokens) = self._recent[0], self._recent[-1]
-        return f"{(tokens - before) / (now - then):,.0f} tokens/s" if now > then else ""
+    def _speed(self) -> float:
+        return sum(one.positions for one in self._recent) / self._seconds()
+
+    def _seconds(self) -> float:
+        return max(sum(one.seconds for one in self._recent), 1e-9)
 
     def _left(self, step: Step) -> str:
-        gaps = len(self._recent) - 1
-        if not gaps:
-            return ""
-        seconds = (self._recent[-1][0] - self._recent[0][0]) / gaps * (self.steps - step.step)
+        seconds = self._seconds() / len(self._recent) * (self.steps - step.step)
         return f"{int(seconds // 60)}:{int(seconds % 60):02d} left"

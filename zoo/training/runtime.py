@@ -1,9 +1,12 @@
 """What the machine can do decides how a run is computed; what was decided is recorded with the run."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 
+from zoo.config import positive
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 
@@ -19,6 +22,7 @@ class Machinery:
     dtype: str
     attention: str
     compile: bool
+    threads: int
     torch_version: str
 
     @property
@@ -26,14 +30,22 @@ class Machinery:
         """The dtype of matrix products, None for float32 throughout."""
         return None if self.dtype == "float32" else torch.bfloat16
 
-    def as_dict(self) -> dict[str, str | bool]:
+    def as_dict(self) -> dict[str, str | bool | int]:
         """For a record."""
         return asdict(self)
 
+    def differs(self, before: Mapping[str, Any]) -> str:
+        """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does
+        not."""
+        now = self.as_dict()
+        return ", ".join(f"{key}={before.get(key)} instead of {now[key]}" for key in now if before.get(key) != now[key])
+
 
 def resolve(runtime: Runtime) -> Machinery:
-    """Replace every `auto`: the accelerator if there is one; bfloat16 on it if it is native there, else float32; fused
-    attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out."""
+    """Replace every `auto` and null: the accelerator if there is one; bfloat16 on it if it is native there, else float32; fused
+    attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out.
+    Raises UserError for what this machine does not have."""
+    positive("runtime", threads=runtime.threads)
     device = _device(runtime.device)
     dtype = runtime.dtype
     if dtype == "auto":
@@ -41,7 +53,8 @@ def resolve(runtime: Runtime) -> Machinery:
     attention = runtime.attention
     if attention == "auto":
         attention = "plain" if device.type == "cpu" and dtype == "bfloat16" else "fused"
-    return Machinery(str(device), dtype, attention, runtime.compile, torch.__version__)
+    threads = runtime.threads or DEFAULT_THREADS
+    return Machinery(str(device), dtype, attention, runtime.compile, threads, torch.__version__)
 
 
 def _device(name: str) -> torch.device:

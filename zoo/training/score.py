@@ -57,7 +57,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     feed = Feed(
         corpus,
         objective,
-        run.config["model"]["topology"]["name"],
+        run.model.topology.traits,
         batch_size=convert(node["batch_size"], int, "batch_size"),
         context=context,
         splits=splits,

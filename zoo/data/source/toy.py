@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from zoo.data.generated import Documents, Generated, check_sizes
 from zoo.data.source import sources
 from zoo.data.split import SPLITS
+from zoo.errors import UserError
 from zoo.toy.generator import VERSION, Generator
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
@@ -26,6 +27,8 @@ class FromToy(Settings, Generated):
 
     def __post_init__(self) -> None:
         self.check()
+        if not 0 <= self.seed < 1 << 63:
+            raise UserError(f"data.seed={self.seed} must be at least 0 and below 2^63")
         self.split = check_sizes(self.tokens)
 
     @cached_property

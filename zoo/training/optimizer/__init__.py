@@ -22,7 +22,8 @@ class Optimizer:
     device. Each parameter of the model is in exactly one group of one torch optimizer.
 
     An option hands its torch optimizers to this constructor; `lr` is the rate at schedule factor 1, `clip` bounds the
-    global gradient norm of one update over all groups, `ema` is the decay of the weight average.
+    global gradient norm of one update over all groups, `ema` is the decay of the weight average. `weight_decay` is that
+    of the matrices inside layers; the token and position tables and the head have it with `decay_embeddings`.
     """
 
     def __init__(
@@ -84,10 +85,13 @@ class Optimizer:
         return {name: state for one in self.inner for name, state in _named_state(one)}
 
     def load_state_dict(self, state: Mapping[str, Mapping[str, Any]]) -> None:
-        """Continue from a saved `state_dict`. Raises UserError for parameters this optimizer does not have."""
+        """Continue from a saved `state_dict`. Raises UserError for parameters this optimizer does not have, or has in
+        another shape."""
         unknown = sorted(state.keys() - self.parameters.keys())
         check(not unknown, f"the saved optimizer state belongs to another model; it has {', '.join(unknown)}")
         for one in self.inner:
+            for name in _names(one):
+                check_shapes(name, state.get(name, {}), self.parameters[name])
             saved = {i: dict(state[name]) for i, name in enumerate(_names(one)) if name in state}
             one.load_state_dict({"state": saved, "param_groups": one.state_dict()["param_groups"]})
 
@@ -104,6 +108,19 @@ def check_rates(lr: float, weight_decay: float, **shares: float) -> None:
     check(weight_decay >= 0, f"optimizer.weight_decay={weight_decay} must not be negative")
     for name, value in shares.items():
         check(0 <= value < 1, f"optimizer.{name}={value} must be at least 0 and below 1")
+
+
+def check_adam(betas: tuple[float, float], eps: float) -> None:
+    """Refuse memories outside [0, 1), and an eps that would let a gradient of zero divide by zero."""
+    check(all(0 <= one < 1 for one in betas), f"optimizer.betas={list(betas)} must each be at least 0 and below 1")
+    check(eps > 0, f"optimizer.eps={eps} must be positive")
+
+
+def check_shapes(name: str, state: Mapping[str, Any], parameter: Tensor) -> None:
+    """Refuse the saved state of a parameter that had another shape; a tensor of one number is a count."""
+    for one in state.values():
+        fits = not isinstance(one, Tensor) or one.numel() == 1 or one.shape == parameter.shape
+        check(fits, f"the saved optimizer state of {name} does not fit its shape {list(parameter.shape)}")
 
 
 def can_fuse(parameters: Iterable[Tensor]) -> bool:

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from zoo.training.optimizer import Optimizer, can_fuse, check_rates, optimizers
+from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
 from zoo.training.parameters import decay_groups
 
 
@@ -25,7 +25,8 @@ class Adam2017(Optimizer):
         clip: float | None = None,
         ema: float | None = None,
     ):
-        check_rates(lr, weight_decay, beta1=betas[0], beta2=betas[1])
+        check_rates(lr, weight_decay)
+        check_adam(betas, eps)
         groups = decay_groups(model, weight_decay, decay_embeddings)
         inner = torch.optim.Adam(groups, lr=lr, betas=betas, eps=eps, fused=can_fuse(model.parameters()))
         super().__init__(model, [inner], lr=lr, clip=clip, ema=ema)

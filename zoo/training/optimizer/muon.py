@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 from zoo.roles import Role, roles
-from zoo.training.optimizer import Optimizer, can_fuse, check_rates, optimizers
+from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
 from zoo.training.parameters import bare, decay_groups
 
 
@@ -31,7 +31,8 @@ class Muon(Optimizer):
         clip: float | None = 1.0,
         ema: float | None = None,
     ):
-        check_rates(lr, weight_decay, momentum=momentum, beta1=betas[0], beta2=betas[1])
+        check_rates(lr, weight_decay, momentum=momentum)
+        check_adam(betas, eps)
         matrices = hidden_matrices(model)
         rest = decay_groups(model, weight_decay, decay_embeddings, without=frozenset(matrices))
         inner: list[torch.optim.Optimizer] = []

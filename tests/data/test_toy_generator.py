@@ -1,0 +1,148 @@
+"""The documents of the toy language are a function of (version, settings, seed, split, number) and nothing else."""
+
+import hashlib
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.data.toy import made, texts
+from zoo.data.generated import Documents
+from zoo.data.source import sources
+from zoo.data.source.toy import Toy
+from zoo.option import Option
+from zoo.toy import generator
+from zoo.toy.generator import VERSION, Generator
+from zoo.toy.grammar import zipf
+from zoo.toy.oracle import Oracle
+from zoo.toy.settings import Settings
+from zoo.toy.words import SURFACES
+
+SMALL: dict[str, Any] = {"lexicon": 8}
+
+
+def same(a: Documents, b: Documents) -> bool:
+    return all(
+        np.array_equal(getattr(a, key), getattr(b, key)) for key in ("words", "floor", "skill", "distance", "offsets")
+    )
+
+
+def joined(parts: list[Documents]) -> list[np.ndarray]:
+    return [np.concatenate([getattr(one, key) for one in parts]) for key in ("words", "floor", "skill", "distance")]
+
+
+def test_the_golden_hash() -> None:
+    documents = made(100, split=1, start=7, seed=42)
+    text = b"".join([SURFACES[word] for word in documents.words.tolist()])
+    notes = documents.skill.tobytes() + documents.distance.astype("<i8").tobytes()
+    assert VERSION == 1  # another version has another hash
+    assert hashlib.sha256(text + notes).hexdigest() == "GOLDEN"
+    assert documents.floor.sum(dtype=np.float64) == pytest.approx(1.0, rel=1e-6)
+
+
+def test_the_golden_hash_of_the_translation() -> None:
+    source = sources.build(Option("toy_translation", {"tokens": (0, 3000, 0), "seed": 42}))
+    assert hashlib.sha256(b"".join(source.pieces("validation"))).hexdigest() == "GOLDEN"  # type: ignore[attr-defined]
+
+
+def test_random_numbers_are_those_of_splitmix64() -> None:
+    state, numbers = 1234567, []
+    for _ in range(3):  # as published by Steele, Lea and Flood 2014, in Python's whole numbers
+        state = (state + 0x9E3779B97F4A7C15) % (1 << 64)
+        z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % (1 << 64)
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % (1 << 64)
+        numbers.append(z ^ (z >> 31))
+    assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    keys = np.full(3, 1234567, dtype=np.uint64)
+    steps = np.array([i * generator.GOLDEN % (1 << 64) for i in range(3)], dtype=np.uint64)
+    assert generator.mix(keys + steps).tolist() == numbers
+
+
+def test_documents_do_not_depend_on_how_many_are_made_together() -> None:
+    together = made(12, **SMALL)
+    alone = [made(1, start=i, **SMALL) for i in range(12)]
+    assert all(map(np.array_equal, joined(alone), joined([together])))
+    assert same(together.part(7, 8), alone[7])
+
+
+@pytest.mark.parametrize("size", [1, 100, 5000])
+def test_a_split_does_not_depend_on_the_size_of_its_parts(size: int) -> None:
+    source = Generator(Settings(**SMALL), 0)
+    whole, *rest = (joined(list(source.stream(0, size, at_once))) for at_once in (1 << 20, 900, 10))
+    assert all(np.array_equal(a, b) for one in rest for a, b in zip(whole, one, strict=True))
+    last = made(1, start=int((whole[0] == 0).sum()) - 1, **SMALL)
+    assert size <= len(whole[0]) < size + len(last.words)
+
+
+def test_a_larger_split_begins_with_the_smaller_one() -> None:
+    source = Generator(Settings(**SMALL), 0)
+    small, large = (joined(list(source.stream(0, size)))[0] for size in (1000, 3000))
+    assert np.array_equal(large[: len(small)], small)
+
+
+def test_seeds_splits_and_numbers_each_give_other_documents() -> None:
+    listed = [
+        tuple(text)
+        for seed in (0, 1, 1 << 62)
+        for split in (0, 1, 2)
+        for text in texts(made(20, split=split, seed=seed, **SMALL))
+    ]
+    assert len(set(listed)) == len(listed)
+
+
+def test_no_two_documents_of_a_corpus_have_one_key() -> None:
+    source = Generator(Settings(**SMALL), 0)
+    keys = np.concatenate([source._keys(split, np.arange(100_000)) for split in (0, 1, 2)])
+    assert len(np.unique(keys)) == 300_000
+
+
+def test_parts_of_documents_are_the_documents() -> None:
+    documents = made(30, **SMALL)
+    for words in (1, 300, 10**6):
+        parts = list(documents.parts(words))
+        assert sum(len(one.offsets) - 1 for one in parts) == 30
+        assert all(map(np.array_equal, joined(parts), joined([documents])))
+
+
+def test_words_are_as_frequent_as_zipf_says() -> None:
+    documents = made(400, seed=1, topics=0.0, facts=0.5, recall=0.0, lands=8, lexicon=8)
+    lands = [text[i + 1] for text in texts(documents) for i, word in enumerate(text) if word == "in"]
+    counts = np.array([lands.count(name) for name in dict.fromkeys(lands)])
+    expected = np.sort([float(one) for one in zipf(8, 1.0)])[::-1] * len(lands)
+    assert np.abs(np.sort(counts)[::-1] - expected).max() < 5 * np.sqrt(expected.max())
+
+
+def test_the_mean_floor_is_the_entropy_of_the_source() -> None:
+    """Σ (−log p − entropy) over all words is a fair game: what is reported is what is drawn."""
+    documents, oracle = made(80, seed=3, **SMALL), Oracle(Settings(**SMALL))
+    gain = spread = 0.0
+    for text in texts(documents):
+        oracle.restart()
+        for word in text:
+            listed = [(float(one.probability), one.nats) for one in oracle.next().values()]
+            entropy = sum(p * nats for p, nats in listed)
+            spread += sum(p * (nats - entropy) ** 2 for p, nats in listed)
+            gain += oracle.read(word).nats - entropy
+    assert abs(gain) < 4 * np.sqrt(spread)
+    assert abs(gain) < 0.05 * len(documents.words)
+
+
+def test_documents_of_any_length_up_to_8192_words_and_more() -> None:
+    lengths = np.diff(made(4, shortest=8192, **SMALL).offsets)
+    assert lengths.min() > 8192
+
+
+def test_a_stream_takes_constant_memory() -> None:
+    source = Toy(tokens=(1, 1, 1), lexicon=8, sentences=4.0)
+
+    def peak(size: int) -> int:
+        tracemalloc.start()
+        for documents in source.generator.stream(0, size, 1 << 14):
+            source.text(documents)
+        top = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return top
+
+    peak(10_000)
+    assert peak(160_000) < 1.3 * peak(40_000)

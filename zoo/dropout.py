@@ -1,0 +1,48 @@
+"""Dropout whose luck is its own."""
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from zoo.luck import derived_seed
+
+
+class Dropout(nn.Module):
+    """x · m / (1 − rate), m ~ Bernoulli(1 − rate) per element, while training; else x.
+
+    Each one draws from a stream of its own, keyed by where it stands in the model: a part that is swapped, or that
+    draws more or fewer numbers, moves no other part's masks. Compiled code has one stream for all, which is torch's.
+
+    paper: Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from overfitting"
+    differs: nothing.
+    """
+
+    def __init__(self, rate: float):
+        super().__init__()
+        self.rate = rate
+        self.seed: int | None = None
+
+    @property
+    def active(self) -> float:
+        """The rate that acts now: 0 when not training."""
+        return self.rate if self.training else 0.0
+
+    def begin(self) -> None:
+        """Go to the start of the stream; called just before the numbers are drawn."""
+        if self.seed is not None and self.active and not torch.compiler.is_compiling():
+            torch.manual_seed(self.seed)
+
+    def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+        if not self.active:
+            return x
+        self.begin()
+        return F.dropout(x, self.rate, training=True)
+
+
+def seed_dropout(model: nn.Module, *key: int | str) -> None:
+    """Give every Dropout of the model its stream for one forward pass, and torch's global stream one for the rest."""
+    torch.manual_seed(derived_seed("dropout", *key))
+    for name, module in model.named_modules():
+        if isinstance(module, Dropout) and module.rate:
+            module.seed = derived_seed("dropout", *key, name)
