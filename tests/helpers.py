@@ -87,7 +87,8 @@ def model_node(base: str = "modern", **changes: Any) -> Node:
         node[key] = option(axis, value) if axis in AXES and isinstance(value, str) else value
     choices = [node[axis] for axis in AXES] + [node.get("cross") or {}]
     deepest = max(len(choice.get("layers", ())) for choice in choices)
-    return node | {"n_layers": max(changes.get("n_layers", 2), deepest)}
+    layers = changes.get("n_layers", 2)
+    return node | {"n_layers": max(layers, deepest) if deepest else layers}
 
 
 def build(node: Node, *, vocabulary: int = VOCABULARY, seed: int = 0) -> Model:

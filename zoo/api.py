@@ -7,11 +7,12 @@ from typing import Any
 
 from zoo.assembly import assemble, build_model
 from zoo.compose import compose
-from zoo.config import load_plugin, parse_model, plain
+from zoo.config import parse_model, plain
 from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.model import Model
+from zoo.plugins import load_plugins
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
 
 BYTES = Special.after(256).mask + 1
@@ -32,16 +33,16 @@ class Run:
 def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int = 0) -> Model:
     """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size. Raises
     UserError for what the command line would refuse."""
-    node = plain(compose([f"model={model}", *overrides]))["model"]
-    return build_model(parse_model(node), vocabulary, seed)
+    node = plain(compose([f"model={model}", *overrides]))
+    load_plugins(node["plugins"])
+    return build_model(parse_model(node["model"]), vocabulary, seed)
 
 
 def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
     """The trained model of a run folder (its newest whole checkpoint) or of one checkpoint folder; its averaged weights
     when the run kept an average. Only registered parts are built and nothing in the files is executed; parts of your
     own must be named in `plugins`: a file cannot ask for them."""
-    for module in plugins:
-        load_plugin(module)
+    load_plugins(plugins)
     checkpoint = _find(Path(path))
     architecture = checkpoint.architecture
     tokenizer = load_tokenizer(checkpoint.tokenizer)

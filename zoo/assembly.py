@@ -32,6 +32,10 @@ def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
 
 def assemble(config: ModelConfig, vocabulary: int) -> Model:
     """The same with its matrices unfilled: to load weights into or, under `torch.device("meta")`, for counting."""
+    if config.cross is not None and not topologies.get(config.topology.name).traits.reads_source:
+        raise UserError(
+            f"model.cross is set, but topology '{config.topology.name}' reads no other sequence; leave it out (null)"
+        )
     outside = common_of(config, layer=0, depth=config.n_layers, causal=True)
     stacks = _Stacks(config, vocabulary)
     topology = topologies.build(config.topology, outside, stacks)

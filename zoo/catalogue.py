@@ -1,7 +1,6 @@
 """Every option there is, read from the files themselves: nothing is imported, so it answers at once."""
 
 import ast
-import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +8,10 @@ from pathlib import Path
 
 import yaml
 
+from zoo.errors import UserError
 from zoo.families import AXES, FAMILY_PACKAGES
 from zoo.paths import CONF
+from zoo.plugins import plugin_spec
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,6 @@ class Registered:
     name: str
     file: Path
     line: int
-    summary: str
     paper: str
 
 
@@ -66,14 +66,16 @@ def _comment(config: Path) -> str:
 
 
 def _registered(family: str, package: str, plugins: Sequence[str]) -> Iterator[Registered]:
-    variable = "@" + re.sub(r".*\.", "", family)
-    for file in [*_files(package), *(file for module in plugins for file in _files(module))]:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+    for file in [file for module in (package, *plugins) for file in _files(module)]:
+        try:
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError) as error:
+            raise UserError(f"{file} cannot be read as Python: {error}") from error
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                for name in _names(node, variable[1:]):
+                for name in _names(node, family):
                     doc = ast.get_docstring(node) or ""
-                    yield Registered(name, file, node.lineno, doc.split("\n\n")[0], _field(doc, "paper"))
+                    yield Registered(name, file, node.lineno, _field(doc, "paper"))
 
 
 def _names(node: ast.ClassDef, family: str) -> Iterator[str]:
@@ -96,8 +98,8 @@ PLURALS = {"topology": "topologies", "data": "sources"}
 
 
 def _files(module: str) -> list[Path]:
-    spec = importlib.util.find_spec(module)
-    if spec is None or spec.origin is None:
+    spec = plugin_spec(module)
+    if spec.origin is None or not spec.has_location:
         return []
     if spec.submodule_search_locations:
         return sorted(Path(spec.origin).parent.glob("*.py"))

@@ -20,7 +20,10 @@ from zoo.plugins import find_plugins_here
 _raised: list[BaseException] = []
 """What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""
 
-DISK = frozenset(getattr(errno, name) for name in "EACCES EPERM EROFS ENOSPC EDQUOT EFBIG ENOENT ENOTDIR EIO".split())
+DISK = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EFBIG, errno.ENOENT, errno.ENOTDIR, errno.EIO}
+)
+"""How a disk refuses."""
 
 
 def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:

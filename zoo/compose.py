@@ -1,6 +1,7 @@
 """Compose a config as the command line would, and see to it that presets only choose."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,10 @@ PARTS = {f"model.{axis}" for axis in (*AXES, "cross")} | (FAMILY_PACKAGES.keys()
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
-    """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse."""
+    """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse. Inside
+    a running Hydra app, that app is left as it was."""
     try:
-        with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        with _alone(), initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
             refuse_values_in_presets(composed.hydra)
     except HydraException as error:
@@ -36,6 +38,17 @@ def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     with open_dict(composed):
         del composed.hydra
     return composed
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hydra has one application at a time in a process; set the present one aside."""
+    hydra = GlobalHydra.instance()
+    present, hydra.hydra = hydra.hydra, None
+    try:
+        yield
+    finally:
+        hydra.hydra = present
 
 
 def refuse_values_in_presets(hydra: DictConfig | Any) -> None:

@@ -62,9 +62,7 @@ def parse_model(node: Mapping[str, Any]) -> ModelConfig:
         else:
             values[key] = convert(node[key], get_type_hints(ModelConfig)[key], where)
     model = ModelConfig(**values)
-    positive(
-        "model", d_model=model.d_model, n_layers=model.n_layers, n_heads=model.n_heads
-    )
+    positive("model", d_model=model.d_model, n_layers=model.n_layers, n_heads=model.n_heads)
     if not 0 <= model.dropout < 1:
         raise UserError(f"model.dropout={model.dropout} must be at least 0 and below 1")
     return model
@@ -110,7 +108,7 @@ def positive(where: str, **values: int | None) -> None:
     """Raise UserError for the first value below 1."""
     for key, value in values.items():
         if value is not None and value < 1:
-            raise UserError(f"{where}.{key}={value} must be at least 1")
+            raise UserError(f"{where}.{key}={value} must be at least 1".lstrip("."))
 
 
 def _check(experiment: Experiment) -> None:

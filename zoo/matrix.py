@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.table import Table
 
 from zoo.ability import Ability, missing
-from zoo.config import load_plugin, refuse_topology
+from zoo.config import refuse_topology
 from zoo.listing import split_words
 from zoo.mixer import Mixer, mixers
 from zoo.objective import objectives
+from zoo.plugins import load_plugins
 from zoo.position import positions
 from zoo.topology import topologies
 
@@ -20,8 +21,7 @@ Reason = Callable[[str, str], str | None]
 def print_matrix(words: Sequence[str]) -> None:
     """Print a table for each pair of axes that can refuse each other, and the reasons below."""
     plugins, _, _ = split_words(words)
-    for module in plugins:
-        load_plugin(module)
+    load_plugins(plugins)
     console = Console()
     for title, rows, columns, reason in tables():
         table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)

@@ -37,7 +37,9 @@ def plugin_spec(name: str) -> ModuleSpec:
     except (ImportError, ValueError):
         spec = None
     if spec is None:
-        raise UserError(f"plugins={name}: there is no such module; is it on PYTHONPATH or in this folder ({os.getcwd()})?")
+        raise UserError(
+            f"plugins={name}: there is no such module; is it on PYTHONPATH or in this folder ({os.getcwd()})?"
+        )
     return spec
 
 

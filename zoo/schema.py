@@ -72,7 +72,7 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
 
 
 def _finite(value: int | float, where: str) -> float:
-    """A float64 number. There is no key for which inf or nan is a choice: where there need be no limit, null says so."""
+    """A float64 number. For no key is inf or nan a choice: where there need be no limit, null says so."""
     number = float(value) if abs(value) <= sys.float_info.max else math.inf
     if not math.isfinite(number):
         raise UserError(f"{where}={value} must be a finite number")

@@ -12,8 +12,9 @@ from zoo.assembly import assemble
 from zoo.block import Block
 from zoo.common import flops_of
 from zoo.compose import compose
-from zoo.config import load_plugin, parse_model, plain
+from zoo.config import parse_model, plain
 from zoo.model import Model
+from zoo.plugins import load_plugins
 from zoo.stack import Stack
 
 
@@ -21,8 +22,7 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     """Draw the model of these overrides; layers that are alike are drawn once. FLOPs are forward, per row of
     budget.context tokens; state is what a row keeps after them, as numbers."""
     node = plain(compose(overrides))
-    for module in node.get("plugins") or []:
-        load_plugin(module)
+    load_plugins(node["plugins"])
     with torch.device("meta"):
         model = assemble(parse_model(node["model"]), vocabulary)
     console = Console()

@@ -1,12 +1,14 @@
 """Dropout acts at its rate while training, everywhere, and never in evaluation."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
 
 from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, context, draw, model, plain_sequence
 from zoo.context import Context
-from zoo.dropout import Dropout
+from zoo.dropout import Dropout, seed_dropout
 from zoo.mixer.backend import BACKENDS, Scores
 
 
@@ -68,10 +70,38 @@ def test_embeddings_and_sublayers_are_dropped_at_the_rate_of_the_model(block: st
         dropped.append(output[arguments[0] != 0] == 0)
 
     for module in built.modules():
-        if isinstance(module, nn.Dropout):
+        if isinstance(module, Dropout):
             module.register_forward_hook(keep)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         call(built, draw(32), source=draw(32, LENGTH, seed=1))
-    assert len(dropped) == 2 + 2 * 2 + 2 * 3  # embeddings, sublayers of two encoder layers and of two decoder layers
+    sublayers = 2 * 2 + 2 * 3  # of two encoder layers and of two decoder layers
+    attention = 2 * 1 + 2 * 2
+    assert len(dropped) == 2 + sublayers + attention
     assert all(zeros.float().mean() == pytest.approx(0.25, rel=0.03) for zeros in dropped)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"n_heads": 2}, {"mixer": "mqa"}, {"ffn": "moe"}, {"norm": "none"}, {"n_layers": 1}]
+)
+def test_swapping_a_part_moves_no_other_parts_dropout(changes: dict[str, Any]) -> None:
+    """Which features each sublayer's dropout hides, by where it stands."""
+
+    def hidden(**swap: Any) -> dict[str, Tensor]:
+        built = model(dropout=0.5, **swap).train()
+        found: dict[str, Tensor] = {}
+
+        def keep(name: str) -> Any:
+            return lambda module, arguments, output: found.update({name: output == 0})
+
+        for name, module in built.named_modules():
+            if isinstance(module, Dropout) and not name.endswith("mixer.dropout"):
+                module.register_forward_hook(keep(name))
+        seed_dropout(built, 5, 0)
+        call(built, draw(2))
+        return found
+
+    before, after = hidden(), hidden(**changes)
+    assert len(before.keys() & after.keys()) >= 3
+    for name in before.keys() & after.keys():
+        assert (before[name] == after[name]).float().mean() > 0.99, name  # an activation may be 0 by itself

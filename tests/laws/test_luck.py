@@ -38,11 +38,10 @@ def test_no_two_parameters_start_alike(base: str) -> None:
 
 @pytest.mark.parametrize("axis", [axis for axis in AXES if axis != "init"])
 def test_two_variants_start_identical_wherever_they_share_a_parameter(axis: str) -> None:
-    """Down to rounding: a std that depends on depth is the same where the depth is."""
-    variants = [values(build(model_node(n_layers=4, init="gpt2", **{axis: name}))) for name in OPTIONS[axis]]
+    variants = [values(build(model_node(n_layers=4, init="normal", **{axis: name}))) for name in OPTIONS[axis]]
     for a, b in combinations(variants, 2):
         shared = [name for name in a.keys() & b.keys() if a[name].shape == b[name].shape]
-        assert shared
+        assert len(shared) > len(min(a, b, key=len)) / 4
         assert all(torch.equal(a[name], b[name]) for name in shared)
 
 

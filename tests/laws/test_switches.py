@@ -22,7 +22,7 @@ STAGES = ({"topology": "encoder_decoder"}, {"topology": "decoder_only"})
 """A switch may act on either of these only (a source's own depth, a table shared with the source)."""
 OTHER_VALUES: dict[Any, tuple[Any, ...]] = {
     bool: (True, False),
-    int: (1, 2, 3, 5),
+    int: (1, 2, 3, 5, 200),
     float: (0.5, 0.125, 2.0),
     type(None): (None,),
 }

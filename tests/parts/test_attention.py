@@ -49,10 +49,10 @@ def test_consecutive_query_heads_share_a_key_value_head(backend: str) -> None:
 @pytest.mark.parametrize("groups", [1, 2, 4])
 def test_grouped_heads_are_all_heads_with_repeated_keys_and_values(groups: int, backend: str) -> None:
     q, k, v = noise(2, 4, 5, 3), noise(2, groups, 5, 3, seed=1), noise(2, groups, 5, 3, seed=2)
-    settings = {"window": None, "scale": 0.5, "dropout": 0.0}
-    grouped = BACKENDS[backend](q, k, v, context(plain_sequence(5)), **settings)
+    scores = Scores(0.5, None, Dropout(0.0))
+    grouped = BACKENDS[backend](q, k, v, context(plain_sequence(5)), scores)
     k, v = (x.repeat_interleave(4 // groups, dim=1) for x in (k, v))
-    assert close(grouped, BACKENDS["plain"](q, k, v, context(plain_sequence(5)), **settings))
+    assert close(grouped, BACKENDS["plain"](q, k, v, context(plain_sequence(5)), scores))
 
 
 def test_as_many_key_value_heads_as_heads_is_multi_head_and_one_is_multi_query() -> None:

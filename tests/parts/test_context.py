@@ -104,12 +104,21 @@ def test_a_mask_is_built_once_for_all_layers() -> None:
 
 def test_a_memory_gets_no_position_bias() -> None:
     class Biased(Position):
-        def bias(self, context: Context) -> Tensor:
-            return torch.ones(1, 1, 3, 3)
+        def bias(self, q: Tensor, context: Context) -> Tensor:
+            return torch.ones(1, 4, 3, 3)
 
     scheme = Biased.__new__(Biased)
     torch.nn.Module.__init__(scheme)
-    sequence = plain_sequence(3)
-    assert context(sequence, position=scheme).position_bias() is not None
+    sequence, q = plain_sequence(3), torch.zeros(1, 4, 3, 4)
+    assert context(sequence, position=scheme).position_bias(q) is not None
     cross = Context(sequence, sequence, False, scheme, BACKENDS["plain"], memory=torch.zeros(1, 3, 16))
-    assert cross.position_bias() is None
+    assert cross.position_bias(q) is None
+
+
+def test_a_document_number_that_comes_back_is_another_document() -> None:
+    """Else a token would see the later part of 'its' document, whose places start again at 0."""
+    sequence = Sequence.of(draw(1, 6), documents=torch.tensor([[0, 0, 1, 1, 0, 0]]))
+    visible = context(sequence).visible()
+    assert visible is not None
+    assert not visible.triu(1).any()
+    assert visible[0, 4].tolist() == [False, False, False, False, True, False]

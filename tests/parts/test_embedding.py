@@ -73,11 +73,11 @@ def test_the_norm_of_an_embedding_comes_after_the_position() -> None:
     ("topology", "tie", "one"),
     [
         ("decoder_only", "none", []),
-        ("decoder_only", "output", ["stack", "head"]),
-        ("decoder_only", "all", ["stack", "head"]),
+        ("decoder_only", "output", ["head", "stack"]),
+        ("decoder_only", "all", ["head", "stack"]),
         ("encoder_decoder", "none", []),
-        ("encoder_decoder", "output", ["decoder", "head"]),
-        ("encoder_decoder", "all", ["decoder", "encoder", "head"]),
+        ("encoder_decoder", "output", ["head", "stack"]),
+        ("encoder_decoder", "all", ["encoder", "head", "stack"]),
     ],
 )
 def test_tied_tables_share_storage_before_and_after_a_step_and_others_do_not(

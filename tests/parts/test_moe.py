@@ -198,3 +198,13 @@ def test_the_balance_loss_is_of_the_batch_it_saw_so_equal_halves_have_the_mean_o
     apart = [scored(half, k=1, renormalize=False)["balance"].item() for half in halves]
     assert whole.item() == pytest.approx(1.0, abs=1e-3)
     assert apart == pytest.approx([2.0, 2.0], abs=1e-2)
+
+
+def test_the_router_scores_in_float32_whatever_autocast_says() -> None:
+    moe = randomise(part("ffn", "moe", expert=Option("relu"), router_z=1.0))
+    x, seen = noise(2, 8, 16), context(plain_sequence(8, rows=2))
+    _, plain = moe(x, seen)
+    with torch.autocast("cpu", torch.bfloat16):
+        _, cast = moe(x, seen)
+    assert plain.keys() == cast.keys() == {"balance", "router_z"}
+    assert all(torch.equal(plain[name], cast[name]) for name in plain)

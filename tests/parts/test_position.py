@@ -190,5 +190,5 @@ def test_a_scheme_is_three_identities_until_it_overrides_one() -> None:
     seen = context(plain_sequence(3), position=scheme)
     assert scheme.embed(x, plain_sequence(3)) is x
     assert scheme.rotate(q, k, seen) == (q, k)
-    assert scheme.bias(seen) is None
+    assert scheme.bias(q, seen) is None
     assert math.isclose(sum(p.numel() for p in scheme.parameters()), 0)

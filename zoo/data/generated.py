@@ -60,8 +60,8 @@ class Generated(Source):
     """The names of the skills, by number."""
 
     @abstractmethod
-    def made(self, split: str) -> Iterator[Documents]:
-        """The documents of a split, some at a time."""
+    def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
+        """The documents of a split, some at a time; or the first ones, that have that many words."""
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
@@ -75,9 +75,9 @@ class Generated(Source):
         """What is written there."""
         return b"".join([self.surfaces[word] for word in documents.words.tolist()])
 
-    def pieces(self, split: str) -> Iterator[bytes]:
-        """The text of a split."""
-        for documents in self.made(split):
+    def pieces(self, split: str, words: int | None = None) -> Iterator[bytes]:
+        """The text of `made`."""
+        for documents in self.made(split, words):
             yield self.text(documents)
 
     def documents(self) -> Iterator[Document]:

@@ -18,11 +18,13 @@ from zoo.errors import UserError
 
 AT_ONCE = 1 << 16
 """Words that are tokenized together."""
+TAUGHT = 500_000
+"""Words that a tokenizer learns from: all documents are alike."""
 
 
 def teach(source: Generated, tokenizer: Tokenizer) -> None:
-    """Train the tokenizer on the training split and on every word there is."""
-    tokenizer.train(chain([source.glossary()], source.pieces("train")))
+    """Train the tokenizer on the beginning of the training split and on every word there is."""
+    tokenizer.train(chain([source.glossary()], source.pieces("train", TAUGHT)))
 
 
 def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from zoo.toy.tables import Tables, tables
 
 VERSION = 1
 """Goes up with every change of the language: another version is another corpus."""
-AT_ONCE = 1 << 20
+AT_ONCE = 1 << 21
 """About how many words are made at a time; which ones does not depend on it."""
 GOLDEN = 0x9E3779B97F4A7C15
 
@@ -44,12 +44,12 @@ class Generator:
         lengths = np.bincount(np.concatenate(who), minlength=count)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         place = np.concatenate([offsets[lanes] + time for time, lanes in enumerate(who)])
-        chosen = np.empty(len(place), dtype=np.int64)
-        words, distance = np.empty_like(chosen), np.empty_like(chosen)
+        chosen = np.empty(len(place), dtype=np.int32)
+        words, distance = (np.empty(len(place), dtype=np.int64) for _ in range(2))
         chosen[place], words[place] = np.concatenate(choices), np.concatenate(said)
         distance[place] = np.concatenate(since)
-        floor = self.tables.nats[chosen].astype(np.float32)
-        return Documents(words, floor, self.tables.skills[chosen].astype(np.uint8), distance, offsets)
+        floor = self.tables.nats.astype(np.float32)[chosen]
+        return Documents(words, floor, self.tables.skills.astype(np.uint8)[chosen], distance, offsets)
 
     def draws(self, split: int, start: int, documents: Documents) -> UInt32[np.ndarray, "N"]:
         """One more random number for each word of the documents from number `start` on, for views of them."""
@@ -64,7 +64,7 @@ class Generator:
         memory.cells[Slot.LEVEL] = -2
         who, situation = np.arange(len(keys)), np.full(len(keys), t.first)
         lanes = np.arange(len(keys))
-        choices, words, distances, documents = [], [], [], []
+        log: tuple[list[np.ndarray], ...] = ([], [], [], [])
         while len(who):
             row = t.first_row[situation] + memory.cells[t.by[situation], lanes]
             number = mix(keys + np.uint64(memory.time * GOLDEN % (1 << 64))) >> np.uint64(32)
@@ -74,10 +74,8 @@ class Generator:
             said[slots] = memory.cells[-1 - said[slots], slots]
             since = t.since[choice]
             distance = np.where(since < 0, 0, memory.time - memory.cells[since, lanes])
-            choices.append(choice)
-            words.append(said)
-            distances.append(distance)
-            documents.append(who)
+            for listed, values in zip(log, (choice, said, distance, who), strict=True):
+                listed.append(values.astype(np.int32))  # half the memory
             memory.apply(t.acts[choice], t.arguments[choice], said)
             situation = t.goto[choice]
             alive = situation != t.last
@@ -85,7 +83,7 @@ class Generator:
                 left = np.flatnonzero(alive)
                 who, situation, keys, lanes = who[left], situation[left], keys[left], lanes[: len(left)]
                 memory.keep(left)
-        return choices, words, distances, documents
+        return log
 
     def _keys(self, split: int, numbers: np.ndarray) -> UInt64[np.ndarray, "D"]:
         """The start of each document's own stream of random numbers (splitmix64)."""

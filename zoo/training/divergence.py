@@ -29,7 +29,7 @@ def refuse_broken(model: nn.Module, average: Mapping[str, Tensor], step: int) ->
             raise Diverged(step, name, "a weight")
 
 
-def culprit(model: nn.Module, forward: Callable[[], None]) -> str:
+def culprit(model: nn.Module, forward: Callable[[], object]) -> str:
     """The first module, in the order of the forward pass, whose output is not finite when `forward` is run again;
     else the last parameter, so the first in the order of the backward pass, whose gradient is not finite."""
     bad: list[str] = []

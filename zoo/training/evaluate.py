@@ -44,8 +44,8 @@ def evaluate(
     """Score the model without dropout; its train mode comes back. For averaged weights call it inside
     `with optimizer.averaged():`. `byte_lengths[v]` are the bytes that id v stands for: 0 for a special mark, which
     then counts in the loss but on neither side of bits per byte; −1 for unknown. `bytes_unknown` is why the bytes of
-    the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`). Raises UserError when nothing is
-    scored.
+    the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`). Raises UserError when nothing
+    is scored.
     """
     lengths = byte_lengths.cpu()
     weight = nats = text_nats = text_bytes = right = torch.zeros((), dtype=torch.float64)

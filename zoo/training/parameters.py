@@ -20,8 +20,8 @@ def bare(model: nn.Module) -> nn.Module:
 
 
 def decays(role: Role, parameter: Tensor, decay_embeddings: bool) -> bool:
-    """Whether weight decay applies: matrices inside layers always, tables and the head by the switch; never a gain, a bias, a vector or a
-    parameter with a fill of its own."""
+    """Whether weight decay applies: matrices inside layers always, tables and the head by the switch; never a gain, a
+    bias, a vector or a parameter with a fill of its own."""
     return parameter.ndim >= 2 and (role in DECAYED or (decay_embeddings and role in TABLES))
 
 

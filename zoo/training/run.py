@@ -37,7 +37,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     except UserError as error:
         raise UserError(f"{error}; {ANEW}") from error
     for key in ("choices", "overrides", "science", "machinery"):
-        if key not in record:
+        if key not in record or (key in ("science", "machinery") and not isinstance(record[key], dict)):
             raise UserError(f"{folder / 'record.json'} lacks {key}; {ANEW}")
     return record
 

@@ -42,8 +42,8 @@ class Machinery:
 
 
 def resolve(runtime: Runtime) -> Machinery:
-    """Replace every `auto` and null: the accelerator if there is one; bfloat16 on it if it is native there, else float32; fused
-    attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out.
+    """Replace every `auto` and null: the accelerator if there is one; bfloat16 on it if it is native there, else
+    float32; fused attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out.
     Raises UserError for what this machine does not have."""
     positive("runtime", threads=runtime.threads)
     device = _device(runtime.device)

@@ -36,6 +36,12 @@ class FromToy(Settings, Generated):
         """Makes the documents."""
         return Generator(self, self.seed)
 
+    def stream(self, split: str, words: int | None) -> Iterator[Documents]:
+        """The documents of the first language, as in `made`."""
+        index = SPLITS.index(split)
+        size = self.tokens[index]
+        return self.generator.stream(index, size if words is None else min(size, words))
+
     def identity(self) -> dict[str, Any]:
         """The view, the version of the language, its settings and the seed."""
         settings = {field.name: getattr(self, field.name) for field in fields(Settings)}
@@ -49,7 +55,6 @@ class Toy(FromToy):
 
     surfaces = SURFACES
 
-    def made(self, split: str) -> Iterator[Documents]:
+    def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
         """The documents of a split, some thousands at a time."""
-        index = SPLITS.index(split)
-        return self.generator.stream(index, self.tokens[index])
+        return self.stream(split, words)

@@ -27,9 +27,9 @@ class ToyTranslation(FromToy):
         super().__post_init__()
         self.surfaces = second().surfaces
 
-    def made(self, split: str) -> Iterator[Documents]:
-        """The pairs of a split, some thousands at a time."""
+    def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
+        """The pairs of a split, some thousands at a time; `words` are those of the sources."""
         index, start = SPLITS.index(split), 0
-        for documents in self.generator.stream(index, self.tokens[index]):
+        for documents in self.stream(split, words):
             yield translate(documents, self.generator.draws(index, start, documents))
             start += len(documents.offsets) - 1

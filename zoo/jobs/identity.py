@@ -1,0 +1,105 @@
+"""What makes two runs the same run, and what a run's folder is called."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from inspect import Parameter
+from pathlib import Path
+from typing import Any
+
+from zoo.errors import UserError
+from zoo.experiment import Experiment
+from zoo.option import Option, Pattern
+from zoo.registry import FAMILIES
+from zoo.schema import fields
+from zoo.training.files import canonical_json
+from zoo.training.run import read_record
+
+DIGITS = 16
+
+SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget", "seed")
+"""Fields of an experiment that a run is identified by, with the fingerprint of its data."""
+
+OBSERVATION = ("evaluate_every", "evaluate_batches")
+"""Keys of the budget that only look at the run."""
+
+SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data")
+"""Overrides that say nothing in a run's name, or have said it already; a part or a size of the model says its own."""
+
+
+def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
+    """What a run is identified by, as plain JSON: typed, and with every default that no file wrote down."""
+    science = {field: _plain(getattr(experiment, field), field) for field in SCIENCE}
+    science["budget"] = {key: value for key, value in science["budget"].items() if key not in OBSERVATION}
+    return science | {"data": fingerprint}
+
+
+def _plain(value: Any, family: str) -> Any:
+    match value:
+        case Option():
+            return {"name": value.name, **_values(value, family)}
+        case Pattern():
+            options = {key: _plain(option, family) for key, option in value.distinct.items()}
+            return {"layers": list(value.layers), **options}
+        case tuple():
+            return [_plain(one, family) for one in value]
+        case None | str() | int() | float():
+            return value
+        case _:
+            return {key: _plain(one, "mixer" if key == "cross" else key) for key, one in vars(value).items()}
+
+
+def _values(option: Option, family: str) -> dict[str, Any]:
+    """All keyword-only values of the option, the defaults of its signature too. An option inside it has its own."""
+    known = fields(FAMILIES[family].get(option.name))
+    defaults = {key: one.default for key, one in known.items() if one.default is not Parameter.empty}
+    return {key: _plain(one, _family_of(known[key], family)) for key, one in ({**defaults, **option.values}).items()}
+
+
+def _family_of(parameter: Parameter, family: str) -> str:
+    """The family that `Annotated[Option, family]` says; for all else it does not matter."""
+    return next(iter(getattr(parameter.annotation, "__metadata__", ())), family)
+
+
+def run_name(words: Iterable[str], science: Mapping[str, Any]) -> str:
+    """`<slug>-<16 hex>`: the slug is made of the words, at most 48 safe characters; the digits are of the SHA-256 of
+    the science, so the same science has the same digits whatever machine, spelling or order it comes in."""
+    slug = re.sub(r"[^a-z0-9.]+", "-", "-".join(words).lower()).strip("-.")[:48].rstrip("-.")
+    return f"{slug or 'run'}-{hashlib.sha256(canonical_json(science).encode()).hexdigest()[:DIGITS]}"
+
+
+def slug(choices: Mapping[str, str], overrides: Iterable[str]) -> list[str]:
+    """The readable half of a run's name: model, data, and what else was chosen on the command line, parts first."""
+    words = [choices.get("model", "model"), choices.get("data", "data")]
+    for override in sorted(overrides, key=lambda one: "/" not in one.partition("=")[0]):
+        key, _, value = override.lstrip("+~").partition("=")
+        top = key.split(".")[0]
+        silent = key in SILENT or key == "data.path" or (top in SILENT and top not in ("model", "data"))
+        if not silent and key.removeprefix("budget.") not in OBSERVATION:
+            words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
+    return words
+
+
+def find_folder(root: Path, words: list[str], science: Mapping[str, Any]) -> Path:
+    """The folder of that science under `root`: the one that there is, whatever its readable half, or a new name. Raises
+    UserError when there are two, or when the name is taken by another run."""
+    path = root / run_name(words, science)
+    digits = path.name.rpartition("-")[2]
+    recorded = [one for one in sorted(root.glob(f"*-{digits}")) if (one / "record.json").exists()]
+    same = [one for one in recorded if read_record(one)["science"] == science]
+    if len(same) > 1:
+        raise UserError(f"{same[0]} and {same[1]} are the same run; remove one of them")
+    if not same and path in recorded:
+        raise UserError(f"{path} is another run under the same name; choose another folder with out=")
+    return same[0] if same else path
+
+
+def with_resolved_paths(data: Mapping[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The data node with its paths as they were found, so that a run can go on from another folder. An entry of the
+    summary's `paths` says its key; one that does not is looked for under the keys that are paths."""
+    resolved = dict(data)
+    for entry in summary.get("paths", []):
+        named = entry.get("key", "").removeprefix("data.")
+        keys = [named] if named else [key for key in data if key == "path" or key.endswith("_path")]
+        resolved |= {key: entry["resolved"] for key in keys if data.get(key) == entry["given"]}
+    return resolved

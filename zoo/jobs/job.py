@@ -1,0 +1,161 @@
+"""One run: fit, log, score, save; and how it ended."""
+
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+import torch
+
+from zoo.data.corpus import Corpus
+from zoo.errors import UserError
+from zoo.experiment import Experiment
+from zoo.jobs.parts import build_parts
+from zoo.jobs.state import State, restore, save
+from zoo.training.divergence import Diverged, culprit
+from zoo.training.evaluate import Scores, evaluate
+from zoo.training.interrupt import Interrupt, how_to_resume
+from zoo.training.loop import Step, fit
+from zoo.training.progress import Display
+from zoo.training.record import environment
+from zoo.training.run import RunFolder
+from zoo.training.runtime import Machinery
+
+HeldOut = Literal["validation", "test"]
+
+
+class Job:
+    """The parts of one run and its folder, which is written to only by `run`. `node` is the config as it is written."""
+
+    def __init__(self, experiment: Experiment, node: Mapping[str, Any], corpus: Corpus, machinery: Machinery):
+        self.experiment, self.node, self.corpus, self.machinery = experiment, node, corpus, machinery
+        self.parts = build_parts(experiment, corpus, machinery)
+        self.byte_lengths = torch.from_numpy(corpus.tokenizer.byte_lengths)
+        self.state = State()
+
+    def run(self, folder: RunFolder, about: Mapping[str, Any]) -> None:
+        """Go on from the newest checkpoint, or begin; end with scores on every held-out split. `about` is how the run
+        was chosen. Raises Diverged, and KeyboardInterrupt after an interruption."""
+        self.folder, self.state = folder, restore(folder, self.parts, self.machinery)
+        steps, start = self.experiment.budget.steps, self.state.step
+        self.saved = start
+        self.display = Display(steps=steps, start=start, every=self.experiment.record.log_every)
+        here = {"machinery": self.machinery.as_dict(), **environment()}
+        resumed = {"overrides": about["overrides"], **here}
+        folder.start(self.node, {**about, **self._record(), **here}, step=start, resumed=resumed)
+        since = f", from step {start}" if start else ""
+        self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}")
+        try:
+            self._fit()
+            if self.state.step < steps:
+                raise KeyboardInterrupt
+            folder.drop_scores(steps)
+            scores = {
+                split: self._score(split, None) for split in ("validation", "test") if split in self.corpus.splits
+            }
+        except BaseException as error:
+            with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
+                self._end(error)
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(how_to_resume(folder.path, self.saved)) from None
+            raise
+        folder.finish("done", step=steps, seconds=round(self.state.seconds, 3), scores=scores)
+
+    def _end(self, error: BaseException) -> None:
+        """Say in the folder why the run did not come to its end."""
+        match error:
+            case Diverged():
+                self.folder.finish("diverged", step=error.step, layer=error.layer, reason=str(error))
+            case KeyboardInterrupt():
+                self.folder.finish("interrupted", step=self.saved)
+            case _:
+                self.folder.finish("failed", step=self.state.step, reason=f"{type(error).__name__}: {error}")
+
+    def _fit(self) -> None:
+        """Make the steps that are left, or those until an interruption."""
+        record, budget, parts, state = self.experiment.record, self.experiment.budget, self.parts, self.state
+        steps = fit(
+            parts.model,
+            parts.optimizer,
+            parts.schedule,
+            lambda step: parts.feed.tasks(step, budget.accumulate, self.experiment.seed),
+            steps=budget.steps,
+            seed=self.experiment.seed,
+            device=parts.device,
+            start=state.step,
+            tokens=state.tokens,
+            label_smoothing=parts.objective.label_smoothing,
+            autocast=self.machinery.autocast,
+        )
+        with Interrupt() as interrupt, self.display:
+            for step in steps:
+                last = step.step == budget.steps
+                state.step, state.tokens, state.seconds = step.step, step.tokens, state.seconds + step.seconds
+                self.display.update(step)
+                if step.step % record.log_every == 0 or last:
+                    self._log(step)
+                if step.step % budget.evaluate_every == 0 and not last and "validation" in self.corpus.splits:
+                    self._score("validation", budget.evaluate_batches)
+                if step.step % record.checkpoint_every == 0 or last or interrupt.asked:
+                    self._save()
+                if interrupt.asked:
+                    return
+
+    def _log(self, step: Step) -> None:
+        """The line of a training step; its loss is that of its own batch."""
+        self._line(
+            "train",
+            loss=step.loss,
+            **step.auxiliary,
+            lr=step.lr,
+            grad_norm=step.grad_norm,
+            scored=step.scored,
+            tokens_per_second=step.positions / step.seconds if step.seconds else None,
+        )
+
+    def _score(self, split: HeldOut, batches: int | None) -> dict[str, float | None]:
+        """Score a held-out split, the whole of it or some batches, and write its line. Raises Diverged when the loss is
+        not finite."""
+        with self.parts.optimizer.averaged():
+            scores = self._evaluate(split, batches)
+            if not math.isfinite(scores.loss):
+                where = culprit(self.parts.model, lambda: self._evaluate(split, batches))
+                raise Diverged(self.state.step, where, f"the {split} loss")
+        values = {"loss": scores.loss, "bits_per_byte": scores.bits_per_byte, "accuracy": scores.accuracy}
+        self._line(split, **values, scored=scores.tokens)
+        bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
+        self.display.say(f"step {self.state.step}  {split}: {scores.loss:.4f} nats per token, {bits}")
+        return values
+
+    def _evaluate(self, split: HeldOut, batches: int | None) -> Scores:
+        return evaluate(
+            self.parts.model,
+            self.parts.feed.evaluation(split, batches),
+            self.byte_lengths,
+            device=self.parts.device,
+            autocast=self.machinery.autocast,
+            bytes_unknown=self.corpus.splits[split].bytes_unknown,
+        )
+
+    def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:
+        state = self.state
+        self.folder.log(step=state.step, split=split, tokens=state.tokens, seconds=round(state.seconds, 3), **values)
+
+    def _save(self) -> None:
+        """A checkpoint; with what rebuilds and scores the model without its run folder."""
+        node = self.node
+        about = {key: node[key] for key in ("model", "objective", "data")}
+        about |= {"vocabulary": self.corpus.tokenizer.vocabulary, "context": node["budget"]["context"]}
+        keep = self.experiment.record.keep_checkpoints
+        save(self.folder, self.parts, self.state, architecture=about, keep=keep)
+        self.saved = self.state.step
+
+    def _record(self) -> dict[str, Any]:
+        """What is worth knowing about the run later."""
+        return {
+            "costs": self.parts.costs.as_dict(),
+            "data": self.corpus.summary,
+            "micro_batches_per_epoch": self.parts.feed.epoch,
+            "rows": {split: loader.summary() for split, loader in self.parts.feed.loaders.items()},
+            "parameter_groups": self.parts.optimizer.groups(),
+        }

@@ -1,0 +1,72 @@
+"""What a run consists of, built from its experiment before anything is written."""
+
+from dataclasses import dataclass
+
+import torch
+
+from zoo.accounting import Costs, costs
+from zoo.assembly import build_model
+from zoo.data.corpus import Corpus
+from zoo.errors import UserError
+from zoo.experiment import Experiment
+from zoo.model import Model
+from zoo.objective import Objective, objectives
+from zoo.topology import topologies
+from zoo.training.feed import Feed
+from zoo.training.optimizer import Optimizer, optimizers
+from zoo.training.runtime import Machinery
+from zoo.training.schedule import Schedule, schedules
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All that trains and scores one model."""
+
+    device: torch.device
+    objective: Objective
+    feed: Feed
+    schedule: Schedule
+    model: Model
+    costs: Costs
+    optimizer: Optimizer
+
+
+def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) -> Parts:
+    """The parts of a run, on its device. Raises UserError for what does not fit together."""
+    budget = experiment.budget
+    torch.set_num_threads(machinery.threads)
+    objective = objectives.build(experiment.objective)
+    feed = Feed(
+        corpus,
+        objective,
+        topologies.get(experiment.model.topology.name).traits,
+        batch_size=budget.batch_size,
+        context=budget.context,
+        splits=list(corpus.splits),
+    )
+    schedule = schedules.build(experiment.schedule)
+    schedule.factor(0, budget.steps)  # a warm-up longer than the run is refused before the start
+    model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
+    refuse_limit(model, budget.context, "budget.context")
+    counted = costs(model, budget.context)
+    place(model, machinery)
+    optimizer = optimizers.build(experiment.optimizer, model)
+    return Parts(torch.device(machinery.device), objective, feed, schedule, model, counted, optimizer)
+
+
+def place(model: Model, machinery: Machinery) -> None:
+    """Put the model where it is to be computed, and say how."""
+    model.attention = machinery.attention
+    model.to(machinery.device)
+    if machinery.compile:
+        model.compile()
+
+
+def refuse_limit(model: Model, context: int, key: str) -> None:
+    """Raises UserError when a row, which has up to `context` positions, has more of them than can be told apart."""
+    if model.limit is not None and model.limit < context:
+        raise UserError(
+            f"{key}={context} positions, but the position scheme tells only {model.limit} apart"
+            f" (model.position.max_positions); set {key}={model.limit} or less, raise that, or choose another"
+            " model/position"
+        )

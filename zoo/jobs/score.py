@@ -1,0 +1,106 @@
+"""Evaluate a trained run: rebuild it from its folder and score it on held-out text."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from omegaconf import DictConfig
+from rich.console import Console
+from rich.table import Table
+
+from zoo.api import Run, load
+from zoo.config import plain, positive, refuse_unknown
+from zoo.data.corpus import Corpus, load_corpus
+from zoo.errors import UserError
+from zoo.experiment import Runtime
+from zoo.jobs.parts import place, refuse_limit
+from zoo.objective import objectives
+from zoo.plugins import load_plugins
+from zoo.registry import did_you_mean
+from zoo.schema import convert, parse_option, typed
+from zoo.training.evaluate import Scores, evaluate
+from zoo.training.feed import Feed
+from zoo.training.files import json_text, write_whole
+from zoo.training.runtime import resolve
+
+KEYS = ("data", "runtime", "run", "splits", "batches", "batch_size", "context", "json", "cache", "plugins")
+
+HELD_OUT = ("validation", "test")
+
+
+def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
+    """Score what `conf/evaluate.yaml` says, print a table and return the scores by split. Raises UserError for bad
+    input."""
+    node = plain(config)
+    refuse_unknown(node, KEYS, "")
+    load_plugins(node["plugins"])
+    path = convert(node["run"], str, "run")
+    target = convert(node["json"], str | None, "json")
+    run = load(path)
+    scores = score_run(run, node)
+    _print(run, path, scores)
+    if target is not None:
+        text = json_text({split: asdict(one) for split, one in scores.items()}, indent=1)
+        write_whole(Path(target), f"{text}\n".encode())
+    return scores
+
+
+def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
+    """Scores by split. Raises UserError for a split that the corpus does not have, or that is too short."""
+    if not isinstance(node["runtime"], Mapping):
+        raise UserError("the config has no runtime")
+    machinery = resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    batches, context = (convert(node[key], int | None, key) for key in ("batches", "context"))
+    batch_size = convert(node["batch_size"], int, "batch_size")
+    positive("", batches=batches, batch_size=batch_size, context=context)
+    data = parse_option("data", node.get("data") or run.config["data"], "data")
+    corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
+    splits = _splits(node["splits"], corpus)
+    context = context or run.config["context"]
+    refuse_limit(run.model, context, "context")
+    objective = objectives.build(parse_option("objective", run.config["objective"], "objective"))
+    traits = run.model.topology.traits
+    feed = Feed(corpus, objective, traits, batch_size=batch_size, context=context, splits=splits)
+    torch.set_num_threads(machinery.threads)
+    place(run.model, machinery)
+    return {
+        split: evaluate(
+            run.model,
+            feed.evaluation(split, batches),
+            torch.from_numpy(run.tokenizer.byte_lengths),
+            device=torch.device(machinery.device),
+            autocast=machinery.autocast,
+            bytes_unknown=corpus.splits[split].bytes_unknown,
+        )
+        for split in splits
+    }
+
+
+def _splits(asked: Any, corpus: Corpus) -> list[str]:
+    """The splits to score: those that are asked for, which the corpus must have; else the held-out ones it has."""
+    named = convert(asked, tuple[str, ...] | None, "splits")
+    splits = [split for split in HELD_OUT if split in corpus.splits] if named is None else list(named)
+    for split in splits:
+        if split not in corpus.splits:
+            hint = did_you_mean(split, corpus.splits)
+            raise UserError(f"splits: the corpus has no '{split}'{hint}; choose from {', '.join(corpus.splits)}")
+    if not splits:
+        raise UserError(f"splits: nothing to score; choose from {', '.join(corpus.splits)}")
+    return splits
+
+
+def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
+    table = Table(title=f"{path}, step {run.step}", title_justify="left", box=None, pad_edge=False)
+    for column in ("split", "nats per token", "perplexity", "bits per byte", "accuracy", "scored tokens"):
+        table.add_column(column, justify="left" if column == "split" else "right")
+    for split, one in scores.items():
+        bits = "—" if one.bits_per_byte is None else f"{one.bits_per_byte:.4f}"
+        perplexity = f"{torch.tensor(one.loss).exp().item():.3f}"
+        table.add_row(split, f"{one.loss:.4f}", perplexity, bits, f"{one.accuracy:.4f}", f"{one.tokens:,}")
+    console = Console()
+    console.print(table, highlight=False)
+    for split, one in scores.items():
+        if one.no_bits_per_byte:
+            console.print(f"{split}: no bits per byte, since {one.no_bits_per_byte}", highlight=False)

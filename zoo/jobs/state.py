@@ -1,0 +1,62 @@
+"""How far a run has come, saved in its folder and brought back from there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from zoo.errors import UserError
+from zoo.jobs.parts import Parts
+from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
+from zoo.training.divergence import refuse_broken
+from zoo.training.run import RunFolder, read_record
+from zoo.training.runtime import Machinery
+
+
+@dataclass
+class State:
+    """Steps made, positions seen, seconds spent training."""
+
+    step: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[str, Any], keep: int) -> None:
+    """Write a checkpoint that the run can go on from, and that the model can be rebuilt from. Raises Diverged when a
+    weight is not finite, and UserError when the disk refuses."""
+    average = parts.optimizer.average
+    averages = average.weights if average else {}
+    refuse_broken(parts.model, averages, state.step)
+    save_checkpoint(
+        folder.checkpoints,
+        state.step,
+        parts.model,
+        architecture=architecture,
+        tokenizer=parts.feed.corpus.tokenizer.to_json(),
+        train_state={"optimizer": parts.optimizer.state_dict(), "tokens": state.tokens, "seconds": state.seconds},
+        average=averages,
+        keep=keep,
+    )
+
+
+def restore(folder: RunFolder, parts: Parts, machinery: Machinery) -> State:
+    """Go back to the newest whole checkpoint, or to nothing when there is none. Raises UserError when it was computed
+    otherwise, or does not fit."""
+    checkpoint = latest_checkpoint(folder.checkpoints, to_resume=True)
+    if checkpoint is None:
+        return State()
+    different = machinery.differs(read_record(folder.path)["machinery"])
+    if different:
+        raise UserError(
+            f"{folder.path} was computed with {different} here; set runtime.* as it was, or remove the folder to begin"
+            " anew"
+        )
+    saved = checkpoint.train_state()
+    checkpoint.load_model(parts.model)
+    try:
+        parts.optimizer.load_state_dict(saved["optimizer"])
+        state = State(checkpoint.step, int(saved["tokens"]), float(saved["seconds"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{checkpoint.path} does not hold the state of this run's optimizer ({error!r})") from error
+    if parts.optimizer.average:
+        parts.optimizer.average.load(checkpoint.average())
+    return state
