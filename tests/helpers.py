@@ -201,3 +201,13 @@ def real_of(lengths: list[int], width: int, side: str) -> Tensor:
     """The padding mask (rows, width) of rows with that many real tokens: True is real."""
     right = torch.arange(width) < torch.tensor(lengths)[:, None]
     return right if side == "right" else right.flip(1)
+
+
+def with_window(mixer: str, window: int) -> Node:
+    """The mixer with every window that it has set to that many positions."""
+
+    def narrow(node: Node) -> Node:
+        inner = {key: narrow(value) if isinstance(value, dict) else value for key, value in node.items()}
+        return inner | {"window": window} if inner.get("window") else inner
+
+    return narrow(option("mixer", mixer))

@@ -11,6 +11,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from zoo.mixer.backend import Attend
     from zoo.position import Position
+    from zoo.state import Layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +78,12 @@ class Context:
     cross: "Context | None" = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def of_layer(self, position: "Position") -> "Context":
-        """The same for a layer with that position scheme. The memo is shared, so a mask is built once."""
-        return self if position is self.position else replace(self, position=position)
+    def of_layer(self, position: "Position", layer: "Layer | None") -> "Context":
+        """The same for a layer with that position scheme and those states. The memo is shared."""
+        if layer is None:
+            return self if position is self.position else replace(self, position=position)
+        cross = None if self.cross is None else replace(self.cross, state=layer.cross)
+        return replace(self, position=position, state=layer.mixer, cross=cross)
 
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is the same in every layer of one forward pass (a mask, a rotation) is computed by the first."""

@@ -14,6 +14,7 @@ from zoo.ffn import Auxiliary
 from zoo.head import Head
 from zoo.mixer import Mixer
 from zoo.mixer.backend import BACKENDS
+from zoo.state import History, ModelState
 from zoo.topology import Text, Topology
 
 
@@ -32,6 +33,7 @@ class Model(nn.Module):
         out = model(tokens, padding=real)                    real (B, T): True = real token
         out = model(target, source=source, source_padding=real)       encoder–decoder: logits for the target
         out = model(tokens, prefix=prefix)                   prefix-LM: True = seen by all
+        state = model.start(rows, capacity)                  then chunk by chunk: model(tokens, state=state)
 
     `attention` names the backend: how attention is computed, which changes speed and rounding but nothing else.
     """
@@ -54,16 +56,18 @@ class Model(nn.Module):
         source_padding: Bool[Tensor, "B S"] | None = None,
         prefix: Bool[Tensor, "B T"] | None = None,
         documents: Int[Tensor, "B T"] | None = None,
+        state: ModelState | None = None,
     ) -> Output:
         if not torch.compiler.is_compiling():
             self._check(tokens, padding, source, source_padding, prefix, documents)
+            self._check_state(tokens, documents, state)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
         read = None if source is None else Text(source, Sequence.of(source, source_padding))
         if self.limit is not None and not torch.compiler.is_compiling():
             for text in (target, read):
                 if text is not None:
-                    _check_places(text, self.limit)
-        hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention])
+                    _check_places(text, self.limit, state if text is target else None)
+        hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention], state)
         return Output(self.head(hidden), auxiliary)
 
     def _check(self, tokens: Tensor, *others: Tensor | None) -> None:
@@ -92,10 +96,30 @@ class Model(nn.Module):
                 f"documents must have the shape of the tokens {tuple(tokens.shape)}, got {tuple(documents.shape)}"
             )
 
+    def start(self, rows: int, capacity: int) -> ModelState:
+        """An empty state for that many rows and at most `capacity` positions each. Raises UserError for a model that
+        cannot go on token by token."""
+        stack = self.topology.generating
+        if stack is None:
+            raise UserError(f"{type(self.topology).__name__} reads from both sides, so it cannot go on token by token")
+        self.require(Ability.STATE)
+        history = History(rows, capacity, self.head.out.weight.device)
+        return ModelState(history, stack.new_state(capacity), model=id(self))
+
     def require(self, ability: Ability) -> None:
         """Raise UserError unless every mixer can do that."""
         for mixer in self._mixers:
             refuse_unless(mixer, frozenset({ability}), "this batch")
+
+    def _check_state(self, tokens: Tensor, documents: Tensor | None, state: ModelState | None) -> None:
+        if state is None:
+            return
+        if state.model != id(self):
+            raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
+        if documents is not None:
+            raise UserError("a state carries one document per row; leave out documents=")
+        if len(tokens) != len(state.history.positions):
+            raise UserError(f"this state is for {len(state.history.positions)} rows, the tokens have {len(tokens)}")
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""
@@ -107,11 +131,13 @@ class Model(nn.Module):
         return self.topology.state_elements(target, target if source is None else source)
 
 
-def _check_places(text: Text, limit: int) -> None:
+def _check_places(text: Text, limit: int, state: ModelState | None) -> None:
     """Refuse places beyond the position scheme. Where places are columns, no value has to be fetched."""
     sequence = text.sequence
     bare = sequence.real is None and sequence.documents is None
     needed = sequence.positions.shape[1] if bare else int(sequence.positions.max()) + 1
+    if state is not None:
+        needed += state.history.furthest()
     if needed > limit:
         raise UserError(
             f"{needed} positions, but the position scheme can address {limit} (model.position.max_positions); train"

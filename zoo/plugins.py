@@ -37,9 +37,7 @@ def plugin_spec(name: str) -> ModuleSpec:
     except (ImportError, ValueError):
         spec = None
     if spec is None:
-        raise UserError(
-            f"plugins={name}: there is no such module; is it on PYTHONPATH or in this folder ({os.getcwd()})?"
-        )
+        raise UserError(f"plugins={name}: there is no such module on PYTHONPATH, nor in this folder, {os.getcwd()}")
     return spec
 
 

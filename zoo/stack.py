@@ -1,5 +1,6 @@
 """One stack of layers: tokens to hidden states."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -13,6 +14,7 @@ from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.position import Position
+from zoo.state import Layer, ModelState
 
 
 @dataclass(frozen=True)
@@ -53,27 +55,37 @@ class Stack(Part):
         *,
         attend: Attend,
         memory: Memory | None = None,
+        state: ModelState | None = None,
     ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        keys = sequence
+        if state is not None:
+            sequence, keys = state.history.extend(sequence)
         x = self.embedding(tokens)
         for position in self.positions.values():
             x = position.embed(x, sequence)
         x = self.embedding.close(x)
-        context = self._context(sequence, attend, memory)
         total: Auxiliary = {}
-        for block, scheme in zip(self.blocks, self.schemes, strict=True):
-            x, auxiliary = block(x, context.of_layer(self.positions[scheme]))
+        for block, context in zip(self.blocks, self._contexts(sequence, keys, attend, memory, state), strict=True):
+            x, auxiliary = block(x, context)
             for name, loss in auxiliary.items():
                 total[name] = total[name] + loss if name in total else loss
         return self.closing_norm(x), total
 
-    def _context(self, sequence: Sequence, attend: Attend, memory: Memory | None) -> Context:
-        """What all layers may know; each gets it with its own position scheme."""
-        position = next(iter(self.positions.values()))
-        context = Context(sequence, sequence, self.causal, position, attend)
-        if memory is None:
-            return context
-        cross = Context(sequence, memory.sequence, False, position, attend, memory=memory.states)
-        return replace(context, cross=cross)
+    def _contexts(
+        self, sequence: Sequence, keys: Sequence, attend: Attend, memory: Memory | None, state: ModelState | None
+    ) -> Iterator[Context]:
+        """What each layer may know: its own position scheme and state; the memo is one, so a mask is built once."""
+        first = self.positions[self.schemes[0]]
+        context = Context(sequence, keys, self.causal, first, attend)
+        if memory is not None:
+            cross = Context(sequence, memory.sequence, False, first, attend, memory=memory.states)
+            context = replace(context, cross=cross)
+        for i, scheme in enumerate(self.schemes):
+            yield context.of_layer(self.positions[scheme], None if state is None else state.layers[i])
+
+    def new_state(self, capacity: int) -> list[Layer]:
+        """The states of its layers."""
+        return [block.new_state(capacity) for block in self.blocks]
 
     def flops(self, queries: int, keys: int) -> int:
         return sum(block.flops(queries, keys) for block in self.blocks)

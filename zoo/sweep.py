@@ -18,6 +18,7 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
@@ -91,11 +92,13 @@ def report() -> int:
             _discard(path)
         return 0
     table = Table(title=f"sweep {path}", title_justify="left", box=None, header_style="bold", pad_edge=False)
-    for column in ("job", "state", "overrides"):
+    for column in ("job", "state", "overrides that differ"):
         table.add_column(column, overflow="fold")
+    common = set.intersection(*(set(note["overrides"]) for note in notes)) if len(notes) > 1 else set()
     for note in sorted(notes, key=lambda one: int(one["job"])):
-        table.add_row(str(note["job"]), note["state"], " ".join(note["overrides"]))
-    Console().print(table, highlight=False, markup=False)
+        differing = " ".join(one for one in note["overrides"] if one not in common)
+        table.add_row(str(note["job"]), note["state"], escape(differing))
+    Console().print(table, highlight=False)
     failed = {note["state"] for note in notes} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 

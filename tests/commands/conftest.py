@@ -63,5 +63,6 @@ TINY = (
     "budget.context=16",
     "budget.evaluate_batches=2",
     "schedule.warmup=1",
+    "runtime.threads=1",
 )
 """A run of a second."""

@@ -18,7 +18,7 @@ SAYS = {
     "a quoted number": (("optimizer.lr='1e-3'",), "optimizer.lr must be a number"),
     "heads that do not divide": (("model.n_heads=3",), "must be a multiple of model.n_heads=3"),
     "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
-    "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' serves decoder_only"),
+    "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
     "plain text where a source is read": (("model/topology=encoder_decoder",), "choose another objective"),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
     "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),

@@ -14,8 +14,8 @@ from tests.commands.conftest import ROOT, TINY, Command
 
 STEPS = (
     "budget.steps=12",
-    "runtime.log_every=1",
-    "runtime.checkpoint_every=3",
+    "record.log_every=1",
+    "record.checkpoint_every=3",
     "model.dropout=0.2",
     "budget.accumulate=2",
     "optimizer.ema=0.9",
@@ -64,7 +64,7 @@ def test_ctrl_c_saves_and_says_how_to_resume(text: Path, tmp_path: Path) -> None
         *TINY,
         *STEPS,
         "budget.steps=100000",
-        "runtime.checkpoint_every=100000",
+        "record.checkpoint_every=100000",
     )
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "train.py"), *options],

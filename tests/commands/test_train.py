@@ -9,8 +9,9 @@ import yaml
 
 import zoo
 from tests.commands.conftest import TINY, Command
+from zoo.paths import CONF
 
-MODELS = ("modern", "transformer_2017", "gpt2", "bert", "llama", "mixtral")
+MODELS = sorted(path.stem for path in (CONF / "model").glob("*.yaml") if not path.stem.startswith("_"))
 
 
 def folder_of(root: Path) -> Path:
@@ -35,7 +36,7 @@ def test_every_model_trains_on_a_text_file_into_a_folder_that_rebuilds_it(
 
 
 def test_a_folder_has_what_the_design_says(command: Command, text: Path, tmp_path: Path) -> None:
-    command("train", "data=text", f"data.path='{text}'", "runtime.log_every=1", *TINY)
+    command("train", "data=text", f"data.path='{text}'", "record.log_every=1", *TINY)
     folder = folder_of(tmp_path)
     config = yaml.safe_load((folder / "config.yaml").read_text())
     assert config["model"]["d_model"] == 16

@@ -5,10 +5,10 @@ from textwrap import dedent
 
 import pytest
 
-from zoo.config import load_plugin
 from zoo.errors import UserError
 from zoo.norm import norms
 from zoo.option import Option
+from zoo.plugins import load_plugins
 from zoo.registry import Registry
 
 FAMILY = """
@@ -83,13 +83,18 @@ def test_a_plugin_registers_by_being_imported(colours: Path) -> None:
     (colours.parent / "my_paint.py").write_text(
         f"from {colours.name} import Colour, colours\n\n\n@colours.register('blue')\nclass Blue(Colour):\n    pass\n"
     )
-    load_plugin("my_paint")
+    load_plugins(["my_paint"])
     assert found.names() == ["blue"]
 
 
-def test_a_plugin_that_cannot_be_imported_is_refused_by_name() -> None:
-    with pytest.raises(UserError, match=r"plugins=no_such_module: cannot import it .* on PYTHONPATH"):
-        load_plugin("no_such_module")
+def test_a_plugin_that_is_nowhere_or_breaks_is_refused_by_name(colours: Path) -> None:
+    with pytest.raises(UserError, match=r"plugins=no_such_module: there is no such module on PYTHONPATH"):
+        load_plugins("no_such_module")
+    (colours.parent / "my_broken_paint.py").write_text("1 / 0\n")
+    with pytest.raises(UserError, match=r"plugins=my_broken_paint: importing it fails with ZeroDivisionError"):
+        load_plugins(["my_broken_paint"])
+    with pytest.raises(UserError, match=r"plugins=3 must be a list of module names"):
+        load_plugins(3)
 
 
 @pytest.mark.parametrize(

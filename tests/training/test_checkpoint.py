@@ -134,6 +134,27 @@ def test_only_the_newest_are_kept_and_order_is_by_number(tmp_path):
     assert latest_checkpoint(tmp_path).step == 100
 
 
+def test_after_a_fallback_the_new_one_stays_and_the_abandoned_ones_go(tmp_path):
+    for step in (10, 20, 30):
+        save(tmp_path, step, Tiny(), keep=3)
+    for step in (20, 30):
+        (tmp_path / f"step_{step}" / "model.safetensors").write_bytes(b"")
+    assert latest_checkpoint(tmp_path).step == 10
+    save(tmp_path, 15, Tiny(), keep=2)
+    assert sorted(os.listdir(tmp_path)) == ["step_10", "step_15"]
+    save(tmp_path, 5, Tiny(), keep=1)
+    assert os.listdir(tmp_path) == ["step_5"]
+
+
+def test_only_a_run_that_goes_on_needs_the_train_state(tmp_path):
+    path = save(tmp_path, 1, Tiny())
+    (path / "train_state.pt").unlink()
+    assert open_checkpoint(path).step == 1
+    assert latest_checkpoint(tmp_path).step == 1
+    with pytest.raises(UserError, match=r"train_state\.pt is missing"):
+        open_checkpoint(path, to_resume=True)
+
+
 def test_no_checkpoint_is_none(tmp_path):
     assert latest_checkpoint(tmp_path) is None
     assert latest_checkpoint(tmp_path / "missing") is None
@@ -153,10 +174,10 @@ def test_a_damaged_newest_checkpoint_falls_back_and_says_so(tmp_path, caplog, fi
         path.unlink()
     if (file, damage) == ("model.json", "cut"):
         path.write_bytes(data[: len(data) // 2])
-    assert latest_checkpoint(tmp_path).step == 1
+    assert latest_checkpoint(tmp_path, to_resume=True).step == 1
     assert f"step_2/{file}" in caplog.text
     save(tmp_path, 2, Tiny())
-    assert latest_checkpoint(tmp_path).step == 2
+    assert latest_checkpoint(tmp_path, to_resume=True).step == 2
     assert sorted(os.listdir(tmp_path)) == ["step_1", "step_2"]
 
 

@@ -87,6 +87,14 @@ def test_bits_per_byte_is_none_with_a_reason_when_a_scored_length_is_unknown():
     assert evaluate(Uniform(), [scored], 0 * lengths, device=CPU).no_bits_per_byte == "no scored target stands for text"
 
 
+def test_a_split_whose_bytes_are_unknown_has_no_bits_per_byte_and_says_why():
+    targets = torch.tensor([[1, 2]])
+    scored = Task({"tokens": targets}, targets, torch.ones(1, 2))
+    lengths = torch.ones(256, dtype=torch.long)
+    scores = evaluate(Uniform(), [scored], lengths, device=CPU, bytes_unknown="a mark is missing")
+    assert (scores.bits_per_byte, scores.no_bits_per_byte) == (None, "a mark is missing")
+
+
 def test_accuracy_is_the_share_of_scored_targets_that_come_first():
     class Copy(Tiny):
         def forward(self, tokens):

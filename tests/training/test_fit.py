@@ -6,7 +6,8 @@ import torch
 from tests.training.tiny_training import CPU, VOCABULARY, Tiny, joined, task, tasks
 from zoo.objective import Task
 from zoo.training.divergence import Diverged
-from zoo.training.loop import derived_seed, fit
+from zoo.luck import derived_seed
+from zoo.training.loop import fit
 from zoo.training.optimizer.adamw import AdamW
 from zoo.training.optimizer.sgd import SGD
 from zoo.training.schedule.constant import Constant
@@ -119,9 +120,26 @@ def test_an_update_without_targets_leaves_the_weights_and_uses_up_its_number(cap
         weights.append(model.up.weight.detach().clone())
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[1], weights[2])
-    assert (steps[1].loss, steps[1].grad_norm, steps[1].scored) == (0.0, 0.0, 0)
+    assert (steps[1].loss, steps[1].grad_norm, steps[1].scored) == (None, None, 0)
     assert [step.lr for step in steps] == pytest.approx([1e-3, 2e-3 / 3, 1e-3 / 3, 0])
     assert caplog.text.count("no target") == 1
+
+
+def test_the_token_axis_counts_every_position_given_to_the_model_padding_and_source_too():
+    class Reads(Tiny):
+        def forward(self, tokens, source, padding):
+            return super().forward(tokens)
+
+    def padded(step):
+        parts = [task(torch.ones(5, 65, dtype=torch.long)) for _ in range(12)]
+        real = torch.arange(64).expand(5, -1) < 40
+        extra = {"source": torch.ones(5, 30, dtype=torch.long), "padding": real}
+        return [Task({**one.inputs, **extra}, one.targets, real.float()) for one in parts]
+
+    steps = train(Reads(), padded, steps=3)
+    assert [step.tokens for step in steps] == [12 * 5 * (64 + 30) * n for n in (1, 2, 3)]
+    assert {step.positions for step in steps} == {12 * 5 * (64 + 30)}
+    assert {step.scored for step in steps} == {12 * 5 * 40}
 
 
 def test_a_short_last_window_counts_by_its_targets():

@@ -12,7 +12,7 @@ from zoo.schema import fields, parse_option
 from zoo.training.optimizer import optimizers
 
 CONF = Path(__file__).parents[2] / "conf" / "optimizer"
-DECAYED = {"up.weight", "down.weight", "head.weight"}
+DECAYED = {"up.weight", "down.weight"}
 ALL = {"rates", "embedding.weight", "norm.stretch", "norm.bias", "up.weight", "up.bias", "down.weight", "head.weight"}
 
 
@@ -102,14 +102,19 @@ def test_only_matrices_decay_and_each_parameter_is_in_one_group(name):
 
 @pytest.mark.parametrize("name", optimizers.names())
 def test_embeddings_decay_only_when_the_switch_says_so(name):
-    assert decayed(build(name, Tiny(), weight_decay=0.1, decay_embeddings=True)) == DECAYED | {"embedding.weight"}
+    assert decayed(build(name, Tiny(), weight_decay=0.1, decay_embeddings=True)) == DECAYED | {
+        "embedding.weight",
+        "head.weight",
+    }
 
 
 @pytest.mark.parametrize("name", optimizers.names())
-def test_a_tied_head_goes_by_its_first_name(name):
-    optimizer = build(name, Tiny(tied=True), weight_decay=0.1)
-    assert decayed(optimizer) == DECAYED - {"head.weight"}
-    assert "head.weight" not in {one for names in optimizer.groups().values() for one in names}
+@pytest.mark.parametrize("switch", [False, True])
+def test_tying_the_head_switches_no_decay(name, switch):
+    tied, untied = (build(name, Tiny(tied=one), weight_decay=0.1, decay_embeddings=switch) for one in (True, False))
+    assert decayed(tied) == decayed(untied) - {"head.weight"}
+    assert ("embedding.weight" in decayed(tied)) is ("head.weight" in decayed(untied)) is switch
+    assert "head.weight" not in {one for names in tied.groups().values() for one in names}
 
 
 def test_a_users_norm_with_vectors_never_decays():
@@ -226,6 +231,24 @@ def test_impossible_values_are_refused_by_name(name, values):
     (key,) = values
     with pytest.raises(UserError, match=f"optimizer.{key}="):
         build(name, Tiny(), **values)
+
+
+@pytest.mark.parametrize("name", [name for name in optimizers.names() if "betas" in fields(optimizers.get(name))])
+@pytest.mark.parametrize("values", [{"eps": -1.0}, {"eps": 0.0}, {"betas": (1.0, 0.9)}, {"betas": (0.9, -0.1)}])
+def test_impossible_constants_of_adam_are_refused_by_name(name, values):
+    (key,) = values
+    with pytest.raises(UserError, match=f"optimizer.{key}="):
+        build(name, Tiny(), **values)
+
+
+def test_state_of_another_shape_is_refused_by_name():
+    narrow, wide = Tiny(width=4), Tiny(width=8)
+    saved, other = build("adamw", narrow, ema=0.9), build("adamw", wide, ema=0.9)
+    run(saved, narrow, steps=1)
+    with pytest.raises(UserError, match="does not fit its shape"):
+        other.load_state_dict(saved.state_dict())
+    with pytest.raises(UserError, match="saved average of"):
+        other.average.load(saved.average.weights)
 
 
 @pytest.mark.parametrize("name", optimizers.names())

@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import os
 import signal
@@ -13,13 +14,13 @@ from zoo.training.progress import Display
 
 
 def record(step):
-    values = {"auxiliary": {}, "scored": 100, "lr": 1e-3, "grad_norm": 1.0, "seconds": 0.01}
+    values = {"auxiliary": {}, "scored": 90, "positions": 100, "lr": 1e-3, "grad_norm": 1.0, "seconds": 0.01}
     return Step(step=step, loss=1 / step, tokens=100 * step, **values)
 
 
 def shown(terminal, steps=25, every=10):
     console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None, legacy_windows=False)
-    with Display(steps=steps, every=every, console=console) as display:
+    with Display(steps=steps, start=0, every=every, console=console) as display:
         for step in range(1, steps + 1):
             display.update(record(step))
     return console.file.getvalue()
@@ -30,6 +31,25 @@ def test_without_a_terminal_there_is_a_plain_line_now_and_then_and_at_the_end():
     assert [line.split()[1] for line in lines] == ["10/25", "20/25", "25/25"]
     assert "loss 0.0400" in lines[-1]
     assert all("tokens/s" in line and line.isprintable() for line in lines)
+
+
+def test_the_speed_shown_is_positions_by_seconds_of_training():
+    assert all("  10,000 tokens/s" in line for line in shown(False).splitlines())
+
+
+def test_a_resumed_run_counts_what_is_left_from_where_it_goes_on():
+    console = Console(file=io.StringIO(), force_terminal=False, width=100)
+    with Display(steps=1000, start=800, every=1, console=console) as display:
+        assert display._bar.tasks[0].completed == 800
+        display.update(record(801))
+    assert "0:01 left" in console.file.getvalue()
+
+
+def test_an_update_that_scored_nothing_has_no_loss_to_show():
+    console = Console(file=io.StringIO(), force_terminal=False, width=100)
+    with Display(steps=1, start=0, every=1, console=console) as display:
+        display.update(dataclasses.replace(record(1), loss=None))
+    assert "loss —" in console.file.getvalue()
 
 
 def test_on_a_terminal_there_is_a_bar_with_the_loss():
@@ -68,4 +88,4 @@ def test_in_another_thread_signals_stay_as_they_are():
 
 
 def test_an_interruption_says_what_to_type():
-    assert "python train.py resume=runs/llama-0a1b2c3d" in how_to_resume(Path("runs/llama-0a1b2c3d"))
+    assert "python train.py resume=runs/llama-0a1b2c3d" in how_to_resume(Path("runs/llama-0a1b2c3d"), 7)

@@ -12,6 +12,7 @@ from zoo.dropout import Dropout
 from zoo.ffn import FFN, Auxiliary
 from zoo.mixer import Mixer
 from zoo.registry import Registry
+from zoo.state import Layer
 
 
 class Block(Part):
@@ -30,6 +31,11 @@ class Block(Part):
 
     @abstractmethod
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
+
+    def new_state(self, capacity: int) -> Layer:
+        """The states of its mixers."""
+        cross = None if self.cross is None else self.cross.new_cross_state()
+        return Layer(self.mixer.new_state(capacity), cross)
 
     def flops(self, queries: int, keys: int) -> int:
         """Without the cross-mixer, whose keys are another sequence: see `cross_flops`."""

@@ -22,6 +22,7 @@ from zoo.training.run import RunFolder
 from zoo.training.runtime import Machinery
 
 HeldOut = Literal["validation", "test"]
+HELD_OUT: tuple[HeldOut, ...] = ("validation", "test")
 
 
 class Job:
@@ -51,7 +52,7 @@ class Job:
                 raise KeyboardInterrupt
             folder.drop_scores(steps)
             scores = {
-                split: self._score(split, None) for split in ("validation", "test") if split in self.corpus.splits
+                split: self._score(split, None) for split in HELD_OUT if split in self.corpus.splits
             }
         except BaseException as error:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened

@@ -15,6 +15,7 @@ from zoo.config import plain, positive, refuse_unknown
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
 from zoo.experiment import Runtime
+from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import place, refuse_limit
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
@@ -26,8 +27,6 @@ from zoo.training.files import json_text, write_whole
 from zoo.training.runtime import resolve
 
 KEYS = ("data", "runtime", "run", "splits", "batches", "batch_size", "context", "json", "cache", "plugins")
-
-HELD_OUT = ("validation", "test")
 
 
 def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:

@@ -10,6 +10,7 @@ from zoo.ability import Ability
 from zoo.common import Common, Part
 from zoo.context import Context
 from zoo.registry import Registry
+from zoo.state import State
 
 
 class Mixer(Part):
@@ -35,6 +36,14 @@ class Mixer(Part):
     @abstractmethod
     def state_elements(self, length: int) -> int:
         """Numbers that one row must keep to go on after `length` positions."""
+
+    @abstractmethod
+    def new_state(self, capacity: int) -> State:
+        """An empty state for at most `capacity` positions; rows, dtype and device are those of the first call."""
+
+    def new_cross_state(self) -> State:
+        """A state for reading one memory again and again. Only for mixers that can."""
+        raise TypeError(f"{type(self).__name__} cannot {Ability.CROSS}")
 
     def cross_flops(self, queries: int, keys: int) -> int:
         """`flops` when it reads a memory of `keys` positions. Only for mixers that can."""

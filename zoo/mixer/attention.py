@@ -9,6 +9,7 @@ from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.backend import Scores
+from zoo.mixer.key_values import KeyValues, MemoryKeyValues
 from zoo.roles import Linear, Role
 
 
@@ -67,14 +68,38 @@ class Attention(Mixer):
         self.out = Linear(heads * self.head_dim, d_model, bias=bias, role=Role.RESIDUAL)
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
-        source = x if context.memory is None else context.memory
         q = rearrange(self.q(x), "B T (H K) -> B H T K", H=self.heads)
-        k = rearrange(self.k(source), "B S (G K) -> B G S K", G=self.groups)
-        v = rearrange(self.v(source), "B S (G K) -> B G S K", G=self.groups)
-        if context.memory is None:
+        if context.memory is not None:
+            k, v = self._of_memory(context.memory, context.state)
+        else:
+            k, v = self._keys_values(x)
             q, k = context.position.rotate(q, k, context)
+            if context.state is not None:
+                k, v, context = context.state.extend(k, v, context)
         mixed = context.attend(q, k, v, context, self.scores)
         return self.out(rearrange(mixed, "B H T K -> B T (H K)"))
+
+    def _keys_values(self, x: Float[Tensor, "B S D"]) -> tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"]]:
+        k = rearrange(self.k(x), "B S (G K) -> B G S K", G=self.groups)
+        v = rearrange(self.v(x), "B S (G K) -> B G S K", G=self.groups)
+        return k, v
+
+    def _of_memory(
+        self, memory: Float[Tensor, "B S D"], state: MemoryKeyValues | None
+    ) -> tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"]]:
+        """Keys and values of a memory, from the state if an earlier call has left them there."""
+        if state is None:
+            return self._keys_values(memory)
+        if state.held is None:
+            state.held = self._keys_values(memory)
+        return state.held
+
+    def new_state(self, capacity: int) -> KeyValues:
+        slots = capacity if self.window is None else min(capacity, self.window)
+        return KeyValues(slots)
+
+    def new_cross_state(self) -> MemoryKeyValues:
+        return MemoryKeyValues()
 
     def state_elements(self, length: int) -> int:
         kept = length if self.window is None else min(length, self.window)

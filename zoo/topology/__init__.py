@@ -15,6 +15,7 @@ from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.registry import Registry
 from zoo.stack import Stack
+from zoo.state import ModelState
 from zoo.traits import Traits
 
 
@@ -48,7 +49,7 @@ class Topology(Part):
 
     @abstractmethod
     def forward(
-        self, target: Text, source: Text | None, attend: Attend
+        self, target: Text, source: Text | None, attend: Attend, state: ModelState | None = None
     ) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
 
     @property

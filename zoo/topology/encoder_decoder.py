@@ -8,6 +8,7 @@ from zoo.errors import UserError
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.stack import Memory, Stack
+from zoo.state import ModelState
 from zoo.topology import MakeStack, Text, Topology, topologies
 from zoo.traits import Traits
 
@@ -48,14 +49,24 @@ class EncoderDecoder(Topology):
     def source(self) -> Embedding:
         return self.encoder.embedding
 
-    def forward(self, target: Text, source: Text | None, attend: Attend) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+    def forward(
+        self, target: Text, source: Text | None, attend: Attend, state: ModelState | None = None
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        memory, auxiliary = self._read(source, attend, state)
+        hidden, more = self.stack(target.tokens, target.sequence, attend=attend, memory=memory, state=state)
+        return hidden, {**auxiliary, **{name: loss + auxiliary.get(name, 0.0) for name, loss in more.items()}}
+
+    def _read(self, source: Text | None, attend: Attend, state: ModelState | None) -> tuple[Memory, Auxiliary]:
+        """What the encoder makes of the source; from the state if an earlier call has read it."""
+        if state is not None and state.memory is not None:
+            return state.memory, {}
         if source is None:
             raise UserError("an encoder_decoder reads a source: call model(target, source=...)")
         states, auxiliary = self.encoder(source.tokens, source.sequence, attend=attend)
         memory = Memory(states, source.sequence)
-        hidden, more = self.stack(target.tokens, target.sequence, attend=attend, memory=memory)
-        names = auxiliary.keys() | more.keys()
-        return hidden, {name: sum(part[name] for part in (auxiliary, more) if name in part) for name in sorted(names)}
+        if state is not None:
+            state.memory = memory
+        return memory, auxiliary
 
     def flops(self, queries: int, keys: int) -> int:
         encoder, decoder = self.encoder.flops(keys, keys), self.stack.flops(queries, queries)

@@ -8,6 +8,7 @@ from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
 from zoo.stack import Stack
+from zoo.state import ModelState
 from zoo.topology import MakeStack, Text, Topology
 
 
@@ -22,8 +23,10 @@ class SingleStack(Topology):
     def out(self) -> Embedding:
         return self.stack.embedding
 
-    def forward(self, target: Text, source: Text | None, attend: Attend) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
-        return self.stack(target.tokens, target.sequence, attend=attend)
+    def forward(
+        self, target: Text, source: Text | None, attend: Attend, state: ModelState | None = None
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        return self.stack(target.tokens, target.sequence, attend=attend, state=state)
 
     def flops(self, queries: int, keys: int) -> int:
         return self.stack.flops(queries, queries)

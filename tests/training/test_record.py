@@ -1,0 +1,40 @@
+import subprocess
+
+import pytest
+
+from zoo.training import record
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    git(tmp_path, "init")
+    (tmp_path / "file").write_text("1")
+    git(tmp_path, "add", "file")
+    git(tmp_path, "commit", "-m", "one")
+    return tmp_path
+
+
+def test_the_commit_is_that_of_the_packages_own_checkout(checkout, monkeypatch):
+    monkeypatch.setattr(record, "ROOT", checkout)
+    found = record.environment()
+    assert len(found["commit"]) == 40
+    assert found["dirty"] is False
+    (checkout / "file").write_text("2")
+    assert record.environment()["dirty"] is True
+
+
+def test_the_repository_around_an_installed_package_says_nothing(checkout, monkeypatch):
+    (checkout / "site-packages").mkdir()
+    monkeypatch.setattr(record, "ROOT", checkout / "site-packages")
+    assert (record.environment()["commit"], record.environment()["dirty"]) == (None, None)
+
+
+def test_without_git_both_are_unknown(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", "")
+    assert (record.environment()["commit"], record.environment()["dirty"]) == (None, None)

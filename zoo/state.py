@@ -1,0 +1,103 @@
+"""What a model carries from call to call when it generates."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from zoo.context import Sequence
+from zoo.errors import UserError
+
+if TYPE_CHECKING:
+    from zoo.stack import Memory
+
+
+class State(ABC):
+    """Contract: what one mixer of one layer keeps for a batch of rows. It is made by the mixer, allocated once for the
+    most positions it will see, and written in place."""
+
+    @abstractmethod
+    def tensors(self) -> list[Tensor]:
+        """All that it holds, so that its bytes can be counted."""
+
+
+@dataclass
+class Layer:
+    """The states of one layer; the cross-mixer has one where the stack reads a memory."""
+
+    mixer: State
+    cross: State | None
+
+
+class History:
+    """Place, reality and prefix of every position so far, the same for all layers.
+
+    Places go on per row: the next real token of a row stands one after its last real one, so rows of different lengths
+    may lie in one batch, padded on either side.
+    """
+
+    def __init__(self, rows: int, capacity: int, device: torch.device):
+        self.positions: Int[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.long, device=device)
+        self.real: Bool[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.bool, device=device)
+        self.prefix: Bool[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.bool, device=device)
+        self.counts: Int[Tensor, " B"] = torch.zeros(rows, dtype=torch.long, device=device)
+        self.length = 0
+        self.padded = self.prefixed = False
+
+    @property
+    def capacity(self) -> int:
+        """The most positions there is room for."""
+        return self.positions.shape[1]
+
+    def furthest(self) -> int:
+        """The most real positions that a row has; where no row was padded, no value has to be fetched."""
+        return int(self.counts.max()) if self.padded else self.length
+
+    def extend(self, sequence: Sequence) -> tuple[Sequence, Sequence]:
+        """Take in the next positions; returns (queries, keys): these, and all so far. Raises UserError when they do
+        not fit."""
+        rows, length = len(self.positions), sequence.positions.shape[1]
+        if self.length + length > self.capacity:
+            raise UserError(
+                f"{self.length} positions are kept and {length} more do not fit into a state made for {self.capacity};"
+                " make it larger: model.start(rows, capacity)"
+            )
+        new = slice(self.length, self.length + length)
+        self.positions[:, new] = sequence.positions + self.counts[:, None]
+        self.real[:, new] = True if sequence.real is None else sequence.real
+        if sequence.prefix is not None:
+            self.prefix[:, new] = sequence.prefix
+        self.counts += length if sequence.real is None else sequence.real.sum(1)
+        self.padded |= sequence.real is not None
+        self.prefixed |= sequence.prefix is not None
+        self.length += length
+        return self._view(new, rows), self._view(slice(0, self.length), rows)
+
+    def _view(self, part: slice, rows: int) -> Sequence:
+        """That part of the history; rows that are alike stay one row."""
+        alike = 1 if not self.padded else rows
+        return Sequence(
+            self.positions[:alike, part],
+            self.real[:, part] if self.padded else None,
+            None,
+            self.prefix[:, part] if self.prefixed else None,
+        )
+
+
+@dataclass
+class ModelState:
+    """The history, a state for each layer and, in an encoder–decoder, what the encoder left."""
+
+    history: History
+    layers: list[Layer]
+    memory: "Memory | None" = None
+    model: int = field(default=0, repr=False)
+    """Which model it belongs to."""
+
+    def bytes(self) -> int:
+        """Bytes that all layers hold."""
+        states = [state for layer in self.layers for state in (layer.mixer, layer.cross) if state is not None]
+        return sum(t.numel() * t.element_size() for state in states for t in state.tensors())
