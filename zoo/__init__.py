@@ -8,8 +8,13 @@ Importing this package imports nothing heavy; torch comes with the first use.
 
 from typing import Any
 
-_HOME = {"build": "zoo.api", "load": "zoo.api", "UserError": "zoo.errors"}
-__all__ = ["UserError", "build", "load"]
+_HOME = {
+    "build": "zoo.api",
+    "generate": "zoo.inference.generate",
+    "load": "zoo.api",
+    "UserError": "zoo.errors",
+}
+__all__ = ["UserError", "build", "generate", "load"]
 
 
 def __getattr__(name: str) -> Any:

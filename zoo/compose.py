@@ -43,12 +43,11 @@ def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Hydra has one application at a time in a process; set the present one aside."""
-    hydra = GlobalHydra.instance()
-    present, hydra.hydra = hydra.hydra, None
+    present, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
     try:
         yield
     finally:
-        hydra.hydra = present
+        GlobalHydra.instance().hydra = present  # the instance may be another one than above
 
 
 def refuse_values_in_presets(hydra: DictConfig | Any) -> None:

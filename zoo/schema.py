@@ -67,6 +67,8 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
     if annotation is float and type(value) in (int, float):
         return _finite(value, where)
     if annotation in (int, float, bool, str) and type(value) is annotation:
+        if annotation is int and not -(1 << 63) <= value < 1 << 63:
+            raise UserError(f"{where} must fit into 64 bits, got one of {value.bit_length()} bits")
         return value
     raise UserError(f"{where} must be {_words(annotation)}, got {value!r} ({type(value).__name__})")
 

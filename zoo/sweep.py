@@ -29,7 +29,7 @@ VARIABLE = "ZOO_SWEEP"
 class MakeFolder(Callback):
     """Hydra calls it (`hydra.callbacks` in conf/train.yaml) before the first job, in the process that launches."""
 
-    def __init__(self, root: str):
+    def __init__(self, root: Any):
         self.root = Path(str(root), "sweeps").absolute()
 
     def on_multirun_start(self, config: Any, **kwargs: Any) -> None:

@@ -47,6 +47,8 @@ def with_value(node: dict[str, Any], place: tuple[str, ...], value: Any) -> dict
 def bear(function: Any, node: dict[str, Any], place: tuple[str, ...]) -> None:
     """Call it with each absurd value at that place."""
     for value in ABSURD:
+        if place[-1] == "compile" and value is True:
+            continue  # right, and slow
         try:
             function(with_value(node, place, value))
         except (UserError, RunFailed) as error:

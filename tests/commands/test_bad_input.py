@@ -30,6 +30,12 @@ SAYS = {
     "a resumed folder that is none": (("resume=nowhere",), "nowhere is no run folder"),
     "a plugin that is none": (("plugins=[no_such_module]",), "no_such_module"),
     "a device that is none": (("runtime.device=quantum",), "runtime.device=quantum"),
+    "a clip that is no number": (("optimizer.clip=inf",), "optimizer.clip=inf must be a finite number"),
+    "a rate that is no number": (("optimizer.lr=nan",), "optimizer.lr=nan must be a finite number"),
+    "a negative eps": (("optimizer.eps=-1",), "optimizer.eps=-1.0 must be positive"),
+    "a memory that never forgets": (("optimizer.betas=[0.9,1]",), "optimizer.betas=[0.9, 1.0]"),
+    "a negative seed": (("seed=-1",), "seed=-1 must be at least 0"),
+    "a huge seed": ((f"seed={10**30}",), "seed must fit into 64 bits"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
 

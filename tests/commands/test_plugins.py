@@ -1,13 +1,18 @@
 """A part of the user's own, from a folder outside the checkout."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hydra import initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
 
 import zoo
-from tests.commands.conftest import TINY, Command
+from tests.commands.conftest import ROOT, TINY, Command
 from zoo.errors import UserError
+from zoo.paths import CONF
+from zoo.plugins import load_plugins, plugin_names
 
 PART = '''
 import torch
@@ -75,3 +80,72 @@ def test_a_plugin_is_listed(
     main()
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "my_scale " in line]
     assert "mine, 2026" in line
+
+
+def test_a_model_with_a_part_of_ones_own_is_built_from_python(plugin: list[str]) -> None:
+    assert zoo.build("modern", *plugin, "model/norm=my_scale", "model/size=tiny", "model.d_model=16")
+
+
+def test_a_plugin_lies_in_the_folder_that_is_started_from(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "lying_here.py").write_text("print('it is loaded')\n")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "train.py"), "plugins=lying_here", "data=text", f"data.path='{text}'", *TINY],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "it is loaded" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["nosuch", "nosuch.part", "zoo.nosuch"])
+@pytest.mark.parametrize("words", [("list",), ("show",), ("matrix",), ("train",), ("evaluate", "run=nowhere")])
+def test_a_plugin_that_does_not_exist_is_told_by_every_command(
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    name: str,
+) -> None:
+    from zoo.__main__ import main
+
+    if words[0] in ("train", "evaluate"):
+        done = command(words[0], *words[1:], f"plugins=[{name}]")
+        code, err = done.code, done.err
+    else:
+        monkeypatch.setattr(sys, "argv", ["zoo", *words, f"plugins=[{name}]"])
+        with pytest.raises(SystemExit) as end:
+            main()
+        code, err = end.value.code, capsys.readouterr().err
+    assert code == 2
+    assert err.startswith(f"error: plugins={name}: there is no such module")
+
+
+@pytest.mark.parametrize(("value", "names"), [(None, []), ("m", ["m"]), (["a", "b.c"], ["a", "b.c"]), ((), [])])
+def test_plugins_are_a_list_of_modules_or_one_or_none(value: object, names: list[str]) -> None:
+    assert plugin_names(value) == names
+
+
+@pytest.mark.parametrize("value", [5, [5], {"a": 1}, [""], "", [None], True])
+def test_what_is_no_list_of_modules_is_refused(value: object) -> None:
+    with pytest.raises(UserError, match="must be a list of module names"):
+        plugin_names(value)
+
+
+@pytest.mark.parametrize("code", ["import nosuch", "1 / 0", "def"])
+def test_a_plugin_that_cannot_be_imported_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    name = f"broken_{len(code)}"
+    (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UserError, match=f"plugins={name}: importing it fails with"):
+        load_plugins(name)
+
+
+def test_composing_inside_a_running_hydra_app_leaves_it_as_it_was() -> None:
+    with initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        running = GlobalHydra.instance().hydra
+        assert zoo.build("modern", "model/size=tiny", "model.d_model=16")
+        with pytest.raises(UserError, match="nosuch"):
+            zoo.build("modern", "model/norm=nosuch")
+        assert GlobalHydra.instance().hydra is running

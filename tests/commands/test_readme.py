@@ -2,13 +2,16 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.commands.conftest import ROOT, TINY, Command
+from zoo.norm import norms
 
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 LINES = [
     line.partition("  #")[0].strip()
     for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
@@ -17,17 +20,33 @@ LINES = [
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> None:
-    """The files that the commands name."""
+def files(command: Command, tmp_path: Path) -> Path:
+    """The files that the commands name, and a run."""
     (tmp_path / "my.txt").write_text("a line of mine, and another one of yours\n" * 200)
+    (tmp_path / "other.txt").write_text("a line of another, and one more\n" * 200)
     (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
+    return tmp_path
+
+
+@pytest.fixture
+def a_run(command: Command, files: Path) -> str:
+    """What stands for runs/<run>."""
+    assert command("train", "data=text", "data.path=my.txt", *TINY).code == 0
+    (folder,) = (files / "runs").iterdir()
+    return f"runs/{folder.name}"
 
 
 @pytest.mark.parametrize("line", LINES)
-@pytest.mark.usefixtures("files")
 def test_the_commands_of_the_readme_run(
-    command: Command, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: Command,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+    files: Path,
 ) -> None:
+    if "runs/<run>" in line:
+        line = line.replace("runs/<run>", request.getfixturevalue("a_run"))
     words = shlex.split(line)
     assert words[0] == "python"
     if words[1] == "-m":
@@ -39,16 +58,45 @@ def test_the_commands_of_the_readme_run(
     else:
         given = {word.partition("=")[0] for word in words}
         small = [one for one in TINY if one.partition("=")[0] not in given]
+        if given & {"run", "resume"}:
+            small = []
         done = command(words[1].removesuffix(".py"), *words[2:], *small)
         assert done.code == 0, done.err
 
 
-def test_the_python_of_the_readme_runs() -> None:
-    first = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
-    exec(compile(first, "README.md", "exec"), {})
+def test_no_block_of_commands_is_left_out() -> None:
+    unlabelled = re.findall(r"```\n(.*?)```", README, re.DOTALL)
+    assert not [block for block in unlabelled if "\npython " in f"\n{block}"]
+
+
+def test_the_python_of_the_readme_runs(a_run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(blocks) == 2
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block.replace("runs/<run>", a_run), "README.md", "exec"), names)
+    assert names["run"].step == 4
 
 
 def test_the_error_that_the_readme_shows_is_the_error(command: Command) -> None:
     shown = re.search(r"\$ python train.py (\S+)\n(error: .*)\n", README)
     assert shown
     assert command("train", shown.group(1)).err.strip() == shown.group(2)
+
+
+def test_the_walk_through_of_contributing_works_from_any_folder(command: Command, files: Path) -> None:
+    code, option = (re.findall(rf"```{kind}\n(.*?)```", CONTRIBUTING, re.DOTALL)[0] for kind in ("python", "yaml"))
+    (line,) = re.findall(r"^python train.py (plugins=.*)$", CONTRIBUTING, re.MULTILINE)
+    conf = files / "my_conf" / "model" / "norm"
+    conf.mkdir(parents=True)
+    (conf / "clip.yaml").write_text(option)
+    (files / "my_norm.py").write_text(code)
+    words = shlex.split(line.replace("/path/to", str(files)))
+    try:
+        done = command("train", *words, "data=text", "data.path=my.txt", *TINY)
+        assert done.code == 0, done.err
+        (folder,) = (files / "runs").iterdir()
+        assert "norm-clip" in folder.name
+    finally:
+        norms._classes.pop("clip", None)
+        sys.modules.pop("my_norm", None)

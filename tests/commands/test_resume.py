@@ -1,5 +1,6 @@
 """A run that stops goes on as if it had not."""
 
+import errno
 import json
 import os
 import signal
@@ -106,6 +107,197 @@ def test_a_diverged_run_names_the_step_and_the_layer(command: Command, text: Pat
     assert status["state"] == "diverged"
     assert status["step"] >= 1
     assert status["layer"] in done.err
+
+
+def status_of(folder: Path) -> dict:
+    """How the run stands, without how long it took."""
+    status = json.loads((folder / "status.json").read_text())
+    return {key: value for key, value in status.items() if key not in ("pid", "host", "seconds")}
+
+
+@pytest.mark.parametrize("where", ["_evaluate validation", "_evaluate test", "finish"])
+def test_a_run_killed_after_its_last_checkpoint_ends_as_a_straight_one(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    from zoo.jobs.job import Job
+    from zoo.training.run import RunFolder
+
+    options = ("data=text", f"data.path='{text}'", *TINY, "budget.evaluate_every=2")
+    assert command("train", *options, "out=straight").code == 0
+
+    class Killed(BaseException):
+        pass
+
+    evaluate, finish = Job._evaluate, RunFolder.finish
+
+    def dying_evaluate(self: Job, split: str, batches: int | None) -> object:
+        if where == f"_evaluate {split}" and self.state.step == 4:
+            raise Killed
+        return evaluate(self, split, batches)
+
+    def dying_finish(self: RunFolder, state: str, **details: object) -> None:
+        if state != "failed":
+            raise Killed  # a process that is killed says nothing more
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Job, "_evaluate", dying_evaluate)
+        patched.setattr(RunFolder, "finish", dying_finish)
+        with pytest.raises(Killed):
+            command("train", *options, "out=killed")
+    killed, straight = only(tmp_path / "killed"), only(tmp_path / "straight")
+    assert status_of(killed) == {"state": "running"}
+    assert command("train", f"resume='{killed}'").code == 0
+    assert lines(killed) == lines(straight)
+    assert status_of(killed) == status_of(straight)
+    assert status_of(killed)["scores"].keys() == {"validation", "test"}
+    assert finish is RunFolder.finish
+
+
+def test_the_last_validation_covers_the_whole_split(command: Command, text: Path, tmp_path: Path) -> None:
+    command("train", "data=text", f"data.path='{text}'", *TINY, "budget.evaluate_every=2", "budget.evaluate_batches=1")
+    scored = [(one["step"], one["scored"]) for one in lines(only(tmp_path / "runs")) if one["split"] == "validation"]
+    rows = json.loads((only(tmp_path / "runs") / "record.json").read_text())["rows"]["validation"]
+    assert scored[0] == (2, 4 * 16)
+    assert scored[1][1] > 16 * (rows["evaluation_rows"] - 1)
+
+
+@pytest.fixture
+def finished(command: Command, text: Path, tmp_path: Path) -> Path:
+    """A run that is whole but for its status."""
+    assert command("train", "data=text", f"data.path='{text}'", *TINY).code == 0
+    folder = only(tmp_path / "runs")
+    (folder / "status.json").write_text('{"state": "running"}')
+    return folder
+
+
+@pytest.mark.parametrize("override", ["seed=1", "model.d_model=8", "model=gpt2", "budget.steps=9", "out=there"])
+def test_an_override_that_resuming_would_ignore_is_refused(command: Command, finished: Path, override: str) -> None:
+    done = command("train", f"resume='{finished}'", override)
+    assert done.code == 2
+    assert f"{override}: resume=" in done.err
+
+
+def test_a_resumed_run_honours_the_runtime_and_keeps_its_first_record(command: Command, finished: Path) -> None:
+    first = json.loads((finished / "record.json").read_text())
+    done = command("train", f"resume='{finished}'", "runtime.threads=2")
+    assert done.code == 2
+    assert "threads=1 instead of 2" in done.err
+    assert command("train", f"resume='{finished}'", "runtime.threads=1", "record.log_every=1", "cache=other").code == 0
+    record = json.loads((finished / "record.json").read_text())
+    (resumed,) = record.pop("resumed")
+    assert record == first
+    assert resumed["step"] == 4
+    assert resumed["machinery"]["threads"] == 1
+    assert {"commit", "dirty", "machine", "packages", "overrides"} <= resumed.keys()
+
+
+def test_a_resumed_folder_must_be_text(command: Command) -> None:
+    done = command("train", "resume=5")
+    assert (done.code, done.err) == (2, "error: resume must be text, got 5 (int)\n")
+
+
+@pytest.mark.parametrize("file", ["status.json", "metrics.jsonl", "record.json", "config.yaml"])
+def test_a_damaged_run_folder_is_refused_with_a_sentence(command: Command, finished: Path, file: str) -> None:
+    (finished / file).write_text("{{{\n")
+    done = command("train", f"resume='{finished}'")
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert file in done.err
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused_with_a_sentence(command: Command, finished: Path) -> None:
+    config = finished / "config.yaml"
+    record = json.loads((finished / "record.json").read_text())
+    record["science"]["model"]["d_model"] = 8
+    (finished / "record.json").write_text(json.dumps(record))
+    config.write_text(config.read_text().replace("d_model: 16", "d_model: 8"))
+    done = command("train", f"resume='{finished}'")
+    assert done.code == 2
+    assert "does not fit this model" in done.err
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_a_model_that_cannot_be_scored_has_diverged(command: Command, text: Path, tmp_path: Path, steps: int) -> None:
+    options = ("data=text", f"data.path='{text}'", *TINY, "optimizer=sgd", "optimizer.lr=1e30", "optimizer.clip=null")
+    done = command("train", *options, f"budget.steps={steps}", "schedule.warmup=0")
+    assert done.code == 1
+    folder = only(tmp_path / "runs")
+    assert json.loads((folder / "status.json").read_text())["state"] == "diverged"
+    assert not any(line["loss"] is None for line in lines(folder))
+
+
+def test_a_second_interruption_is_one_too(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zoo.jobs.job import Job
+
+    def interrupted(self: Job, split: str, batches: int | None) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Job, "_evaluate", interrupted)
+    done = command("train", "data=text", f"data.path='{text}'", *TINY)
+    assert done.code == 130
+    assert "step 4 is saved" in done.err
+    assert status_of(only(tmp_path / "runs")) == {"state": "interrupted", "step": 4}
+
+
+def test_a_full_disk_is_a_sentence(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zoo.training import files
+
+    write = files.write_flushed
+
+    def full(path: Path, data: bytes) -> None:
+        if len(data) > 2000:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_flushed", full)
+    monkeypatch.setattr("zoo.training.checkpoint.write_flushed", full)
+    done = command("train", "data=text", f"data.path='{text}'", *TINY)
+    assert done.code == 2
+    assert "No space left on device" in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("key", ["out", "cache"])
+def test_a_folder_that_cannot_be_written_is_a_sentence(command: Command, text: Path, key: str) -> None:
+    done = command("train", "data=text", f"data.path='{text}'", *TINY, f"{key}=/proc/nowhere")
+    assert done.code == 2
+    assert "/proc/nowhere" in done.err
+
+
+def test_output_that_cannot_be_written_is_a_sentence(text: Path, tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "train.py"), "data=text", f"data.path='{text}'", *TINY],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: No space left on device; nothing can be written there\n"
+
+
+def test_equal_runs_started_at_once_are_one_run_with_one_writer(text: Path, tmp_path: Path) -> None:
+    options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1", "budget.steps=20")
+    command = [sys.executable, str(ROOT / "train.py"), *options]
+    started = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    ended = [(process.communicate(timeout=300), process.returncode) for process in started]
+    for (out, err), code in ended:
+        assert code == 0 or "is being written by process" in err, err
+        assert code != 0 or "already" in out or "step 20/20" in out
+    assert sum(code == 0 and "step 20/20" in out for (out, _), code in ended) == 1
+    folder = only(tmp_path / "runs")
+    steps = [line["step"] for line in lines(folder) if line["split"] == "train"]
+    assert steps == list(range(1, 21))
+    assert status_of(folder)["state"] == "done"
 
 
 def test_a_run_on_a_relative_path_goes_on_from_another_folder(command: Command, text: Path, tmp_path: Path) -> None:

@@ -20,11 +20,12 @@ NOUN = {form: n for noun in [*words.CREATURES, *words.THINGS] for n, form in ((0
 VERB = {
     form: n for verb in [*words.TRANSITIVE, *words.INTRANSITIVE] for n, form in ((0, words.singular(verb)), (1, verb))
 }
+SMALL: dict[str, Any] = {"lexicon": 8}
 DEEP: dict[str, Any] = {"nesting": 0.5, "distractors": 0.4, "lexicon": 12}
 
 
 def skills(**settings: Any) -> set[int]:
-    return set(made(60, **{"lexicon": 8, **settings}).skill.tolist())
+    return set(made(60, **SMALL, **settings).skill.tolist())
 
 
 def clauses(**settings: Any) -> list[list[str]]:
@@ -125,7 +126,7 @@ def test_a_rate_of_zero_switches_a_skill_off(off: dict[str, float], skill: Skill
 
 
 def test_without_plurals_there_is_nothing_to_agree_with() -> None:
-    said = {word for text in texts(made(200, plurals=0.0)) for word in text}
+    said = {word for text in texts(made(100, plurals=0.0, **SMALL)) for word in text}
     assert not said & {form for form, number in [*NOUN.items(), *VERB.items()] if number}
     assert not said & {"they", "are"}
 
@@ -161,36 +162,35 @@ OTHER: dict[str, Any] = {
 
 @pytest.mark.parametrize("key", [field.name for field in fields(Settings)])
 def test_each_setting_reaches_the_generator(key: str) -> None:
-    usual: dict[str, Any] = {"distractors": 0.4, "nesting": 0.4, "lexicon": 12}
-    default, changed = made(80, **usual), made(80, **{**usual, key: OTHER[key]})
+    usual: dict[str, Any] = {"distractors": 0.4, "nesting": 0.4, "lexicon": 10}
+    default, changed = made(40, **usual), made(40, **{**usual, key: OTHER[key]})
     assert changed.words.tolist() != default.words.tolist()
     assert toy(**{key: OTHER[key]}).content() != toy().content()
 
 
 def test_the_difficulties_mean_what_they_say() -> None:
-    shallow = made(200, nesting=0.6, depth=1, distractors=0.0, lexicon=8)
+    shallow = made(100, nesting=0.6, depth=1, distractors=0.0, **SMALL)
     assert max(one.count("that") for one in sentences(shallow)) == 1
-    assert all(len(text) > 90 for text in texts(made(50, shortest=90)))
-    assert (
-        np.diff(made(400, sentences=4.0, shortest=0).offsets).mean() < np.diff(made(400, shortest=0).offsets).mean() / 2
-    )
-    near = [one.index(":") - 1 for one in sentences(made(100, copying=0.4, letters=2)) if ":" in one]
+    assert all(len(text) > 90 for text in texts(made(30, shortest=90, **SMALL)))
+    short, long = (np.diff(made(200, sentences=mean, shortest=0, **SMALL).offsets).mean() for mean in (4.0, 16.0))
+    assert short < long / 2
+    near = [one.index(":") - 1 for one in sentences(made(60, copying=0.4, letters=2, **SMALL)) if ":" in one]
     assert set(near) == {1, 2}
-    people = {tuple(sorted({word for word in text if word in words.NAMES})) for text in texts(made(99, people=2))}
-    assert max(map(len, people)) == 2
-    numbers = {int(word) for text in texts(made(200, arithmetic=0.4, largest=2)) for word in text if word.isdigit()}
-    assert numbers == {0, 1, 2, 3, 4}
-    few = {word for text in texts(made(100, lexicon=3)) for word in text}
+    people = (len({word for word in text if word in words.NAMES}) for text in texts(made(60, people=2, **SMALL)))
+    assert max(people) == 2
+    sums = texts(made(80, arithmetic=0.4, largest=2, **SMALL))
+    assert {int(word) for text in sums for word in text if word.isdigit()} == {0, 1, 2, 3, 4}
+    few = {word for text in texts(made(60, lexicon=3)) for word in text}
     assert len(few & set(NOUN)) <= 12
 
 
 def test_deeper_nesting_and_more_distractors_make_the_distances_longer() -> None:
     def longest(skill: Skill, **keys: Any) -> int:
-        documents = made(300, lexicon=8, **keys)
+        documents = made(150, **SMALL, **keys)
         return int(documents.distance[documents.skill == skill].max())
 
-    nested = [longest(Skill.NESTING, nesting=0.6, distractors=0.0, depth=depth) for depth in (1, 2, 3, 4)]
-    assert nested == sorted(set(nested))
+    nested = [longest(Skill.NESTING, nesting=0.7, distractors=0.0, depth=depth) for depth in (1, 4)]
+    assert nested[0] < nested[1]
     across = [longest(Skill.AGREEMENT, distractors=0.8, nesting=0.0, most_distractors=most) for most in (1, 2, 3)]
     assert across == [4, 7, 10]
 

@@ -12,6 +12,7 @@ from torch import nn
 from tests.training.tiny_training import Tiny, fill
 from zoo.errors import UserError
 from zoo.training.checkpoint import latest_checkpoint, open_checkpoint, save_checkpoint
+from zoo.training.divergence import Diverged, refuse_broken
 from zoo.training.weights import load_weights, weights_of
 
 
@@ -153,6 +154,17 @@ def test_only_a_run_that_goes_on_needs_the_train_state(tmp_path):
     assert latest_checkpoint(tmp_path).step == 1
     with pytest.raises(UserError, match=r"train_state\.pt is missing"):
         open_checkpoint(path, to_resume=True)
+
+
+def test_weights_that_are_not_finite_are_refused_by_name():
+    model = Tiny()
+    refuse_broken(model, {"up.weight": torch.ones(1)}, 3)
+    with pytest.raises(Diverged, match="step 3: a weight is not finite, first in up.weight"):
+        refuse_broken(model, {"up.weight": torch.tensor([1.0, float("inf")])}, 3)
+    with torch.no_grad():
+        model.down.weight[0, 0] = float("nan")
+    with pytest.raises(Diverged, match=r"first in down\.weight"):
+        refuse_broken(torch.compile(model, backend="eager"), {}, 3)
 
 
 def test_no_checkpoint_is_none(tmp_path):

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from tests.training.tiny_training import CPU, VOCABULARY, Tiny, joined, task, tasks
+from zoo.luck import derived_seed
 from zoo.objective import Task
 from zoo.training.divergence import Diverged
-from zoo.luck import derived_seed
 from zoo.training.loop import fit
 from zoo.training.optimizer.adamw import AdamW
 from zoo.training.optimizer.sgd import SGD

@@ -9,6 +9,7 @@ import yaml
 from zoo.errors import UserError
 from zoo.training.run import RunFolder, read_config, read_metrics, read_record, read_status
 
+
 def test_a_run_leaves_plain_files_that_other_programs_read(tmp_path):
     with RunFolder(tmp_path / "deep" / "run") as run:
         run.start({"optimizer": {"lr": 1e-5, "betas": [0.9, 0.99]}, "name": "né"}, {"commit": "abc"})

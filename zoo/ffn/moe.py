@@ -44,6 +44,8 @@ class MixtureOfExperts(FFN):
         super().__init__(common)
         if not 1 <= k <= experts:
             raise UserError(f"moe: k={k} must be between 1 and experts={experts}")
+        if balance < 0 or router_z < 0:
+            raise UserError(f"moe: balance={balance} and router_z={router_z} must not be negative")
         if k == 1 and renormalize:
             raise UserError(
                 "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"

@@ -51,9 +51,7 @@ class Job:
             if self.state.step < steps:
                 raise KeyboardInterrupt
             folder.drop_scores(steps)
-            scores = {
-                split: self._score(split, None) for split in HELD_OUT if split in self.corpus.splits
-            }
+            scores = {split: self._score(split, None) for split in HELD_OUT if split in self.corpus.splits}
         except BaseException as error:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
                 self._end(error)

@@ -37,6 +37,8 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     load_plugins(node["plugins"])
     path = convert(node["run"], str, "run")
     target = convert(node["json"], str | None, "json")
+    if target is not None and not Path(target).name:
+        raise UserError(f"json={target!r} must be a file to write the scores to, or null")
     run = load(path)
     scores = score_run(run, node)
     _print(run, path, scores)

@@ -9,7 +9,7 @@ from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.backend import Scores
-from zoo.mixer.key_values import KeyValues, MemoryKeyValues
+from zoo.mixer.key_values import KeyValues, MemoryKeyValues, Ring
 from zoo.roles import Linear, Role
 
 
@@ -94,9 +94,8 @@ class Attention(Mixer):
             state.held = self._keys_values(memory)
         return state.held
 
-    def new_state(self, capacity: int) -> KeyValues:
-        slots = capacity if self.window is None else min(capacity, self.window)
-        return KeyValues(slots)
+    def new_state(self, capacity: int) -> KeyValues | Ring:
+        return KeyValues(capacity) if self.window is None or self.window >= capacity else Ring(self.window)
 
     def new_cross_state(self) -> MemoryKeyValues:
         return MemoryKeyValues()

@@ -3,74 +3,99 @@
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from zoo.context import Context, Sequence
 from zoo.state import State
 
+Extended = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"], Context]
+"""Keys and values that the queries may meet, and the context that says which positions they are."""
+
 
 class KeyValues(State):
-    """Keys and values of every position so far, or of the last `window` ones in a ring: position n lies in slot
-    n mod window, so nothing ever moves.
+    """Keys and values of every position so far, in the order they came."""
 
-    A chunk longer than the ring still meets what each of its queries may see: it is read together with the old slots
-    before it overwrites them.
-    """
-
-    def __init__(self, slots: int):
-        self.slots = slots
+    def __init__(self, capacity: int):
+        self.capacity = capacity
         self.length = 0
         self.keys = self.values = torch.empty(0)
 
     def tensors(self) -> list[Tensor]:
         return [self.keys, self.values]
 
-    def _allocate(self, k: Tensor, v: Tensor) -> None:
-        """Room for all slots, in the dtype that the first keys and values have."""
-        self.keys = k.new_zeros(*k.shape[:2], self.slots, k.shape[3])
-        self.values = v.new_zeros(*v.shape[:2], self.slots, v.shape[3])
+    def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
+        """Take in keys and values of new positions."""
+        if not self.length:
+            self.keys, self.values = _room(k, self.capacity), _room(v, self.capacity)
+        before = self.length
+        self.length += k.shape[2]
+        self.keys[:, :, before : self.length] = k
+        self.values[:, :, before : self.length] = v
+        return self.keys[:, :, : self.length], self.values[:, :, : self.length], context
 
-    def extend(
-        self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context
-    ) -> tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"], Context]:
-        """Take in keys and values of new positions; returns those that the queries may meet, and the context that says
-        which positions they are."""
-        before, new = self.length, k.shape[2]
-        if not before:
-            self._allocate(k, v)
-        self.length += new
-        if self.length <= self.slots:  # nothing to forget yet
-            self.keys[:, :, before : self.length] = k
-            self.values[:, :, before : self.length] = v
-            return self.keys[:, :, : self.length], self.values[:, :, : self.length], context
-        if new == 1:
-            slot = before % self.slots
-            self.keys[:, :, slot : slot + 1] = k
-            self.values[:, :, slot : slot + 1] = v
-            return self.keys, self.values, self._narrowed(context, before, before + 1)
-        old = self._ordered(before)
-        met_k, met_v = torch.cat([self.keys[:, :, old], k], 2), torch.cat([self.values[:, :, old], v], 2)
-        kept = min(new, self.slots)
-        places = torch.arange(self.length - kept, self.length, device=k.device) % self.slots
-        self.keys[:, :, places] = k[:, :, -kept:]
-        self.values[:, :, places] = v[:, :, -kept:]
-        first = before - len(old)
-        keys = context.once(("after", first), lambda: _part(context.keys, torch.arange(first, self.length)))
+
+class Ring(State):
+    """Keys and values of the last `window` real positions of each row: place p lies in slot p mod window, so nothing
+    ever moves, and padding takes no slot. One more slot takes what nobody will read.
+
+    A chunk of several positions is read together with the old slots before it overwrites them.
+    """
+
+    def __init__(self, window: int):
+        self.window = window
+        self.keys = self.values = torch.empty(0)
+        self.places: Int[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.long)
+        self.prefix: Bool[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.bool)
+
+    def tensors(self) -> list[Tensor]:
+        return [self.keys[:, :, : self.window], self.values[:, :, : self.window]]
+
+    def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
+        """Take in keys and values of new positions."""
+        new = context.queries
+        self._prepare(k, v, new)
+        if k.shape[2] == 1:
+            self._write(k, v, new)
+            met_k, met_v = self.keys[:, :, : self.window], self.values[:, :, : self.window]
+            keys = context.once(("ring", self.window), lambda: self._held(new))
+        else:
+            keys = context.once(("ring", self.window), lambda: _joined(self._held(new), new))
+            met_k = torch.cat([self.keys[:, :, : self.window], k], 2)
+            met_v = torch.cat([self.values[:, :, : self.window], v], 2)
+            self._write(k, v, new)
         return met_k, met_v, replace(context, keys=keys)
 
-    def _ordered(self, before: int) -> Int[Tensor, " n"]:
-        """The slots in use, oldest first."""
-        return torch.arange(max(0, before - self.slots), before, device=self.keys.device) % self.slots
+    def _prepare(self, k: Tensor, v: Tensor, new: Sequence) -> None:
+        """Room at the first call, and a row of places for each row as soon as the rows are not alike."""
+        if not self.keys.numel():
+            self.keys, self.values = _room(k, self.window + 1), _room(v, self.window + 1)
+            self.places = new.positions.new_full((1, self.window + 1), -1)
+            self.prefix = torch.zeros_like(self.places, dtype=torch.bool)
+        rows = max(len(new.positions), 1 if new.prefix is None else len(new.prefix))
+        if rows > len(self.places):
+            self.places = self.places.expand(rows, -1).clone()
+            self.prefix = self.prefix.expand(rows, -1).clone()
 
-    def _narrowed(self, context: Context, last: int, length: int) -> Context:
-        """The positions that lie in slots 0, 1, ... after position `last` was written."""
+    def _write(self, k: Tensor, v: Tensor, new: Sequence) -> None:
+        """Each row's last real positions into their slots, the rest into the spare one."""
+        places = new.positions.expand(len(self.places), -1)
+        real = torch.ones_like(places, dtype=torch.bool) if new.real is None else new.real.expand_as(places)
+        last = places.masked_fill(~real, -1).amax(1, keepdim=True)
+        kept = real & (places > last - self.window)
+        slots = torch.where(kept, places % self.window, self.window)
+        self.places.scatter_(1, slots, places.masked_fill(~kept, -1))
+        if new.prefix is not None:
+            self.prefix.scatter_(1, slots, new.prefix.expand_as(places))
+        index = slots[:, None, :, None]
+        self.keys.scatter_(2, index.expand(*k.shape), k)
+        self.values.scatter_(2, index.expand(*v.shape), v)
 
-        def keys() -> Sequence:
-            slots = torch.arange(self.slots, device=self.keys.device)
-            return _part(context.keys, last - (last - slots) % self.slots)
-
-        return replace(context, keys=context.once(("ring", self.slots, length), keys))
+    def _held(self, new: Sequence) -> Sequence:
+        """What lies in the slots; an empty one is not real."""
+        places = self.places[:, : self.window]
+        prefix = self.prefix[:, : self.window].clone() if self.prefix.any() else None
+        return Sequence(places.clamp(min=0), places >= 0, None, prefix)
 
 
 class MemoryKeyValues(State):
@@ -83,12 +108,24 @@ class MemoryKeyValues(State):
         return list(self.held or ())
 
 
-def _part(sequence: Sequence, index: Int[Tensor, " n"]) -> Sequence:
-    """Some positions of a sequence."""
-    index = index.to(sequence.positions.device)
-    return Sequence(
-        sequence.positions[:, index],
-        None if sequence.real is None else sequence.real[:, index],
-        None if sequence.documents is None else sequence.documents[:, index],
-        None if sequence.prefix is None else sequence.prefix[:, index],
-    )
+def _room(like: Tensor, slots: int) -> Tensor:
+    """Zeros for that many positions, in the dtype of the first keys or values."""
+    return like.new_zeros(*like.shape[:2], slots, like.shape[3])
+
+
+def _joined(old: Sequence, new: Sequence) -> Sequence:
+    """Two sequences one after the other."""
+    rows = max(len(old.positions), len(new.positions))
+    real = torch.ones_like(new.positions, dtype=torch.bool) if new.real is None else new.real
+    prefix = None
+    if old.prefix is not None or new.prefix is not None:
+        before = torch.zeros_like(old.positions, dtype=torch.bool) if old.prefix is None else old.prefix
+        now = torch.zeros_like(new.positions, dtype=torch.bool) if new.prefix is None else new.prefix
+        prefix = _cat(before, now, max(rows, len(before), len(now)))
+    assert old.real is not None
+    positions = _cat(old.positions, new.positions, rows)
+    return Sequence(positions, _cat(old.real, real, max(rows, len(real))), None, prefix)
+
+
+def _cat(a: Tensor, b: Tensor, rows: int) -> Tensor:
+    return torch.cat([a.expand(rows, -1), b.expand(rows, -1)], 1)

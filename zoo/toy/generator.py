@@ -68,7 +68,7 @@ class Generator:
         while len(who):
             row = t.first_row[situation] + memory.cells[t.by[situation], lanes]
             number = mix(keys + np.uint64(memory.time * GOLDEN % (1 << 64))) >> np.uint64(32)
-            choice = np.searchsorted(t.edges, (row << 32) | number.astype(np.int64), side="right") - 1
+            choice = t.choose(row, number.astype(np.int64))
             said = t.words[choice]
             slots = np.flatnonzero(said < 0)
             said[slots] = memory.cells[-1 - said[slots], slots]

@@ -32,6 +32,10 @@ class Tables:
     first: int
     last: int
 
+    def choose(self, rows: Int64[np.ndarray, "L"], numbers: Int64[np.ndarray, "L"]) -> Int64[np.ndarray, "L"]:
+        """The choice that each random number below UNIT makes in its row."""
+        return np.searchsorted(self.edges, rows * UNIT + numbers, side="right") - 1
+
 
 def name_slot(person: int) -> int:
     """Where the generator remembers the name of a person: after the slots."""

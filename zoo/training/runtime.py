@@ -10,6 +10,7 @@ from zoo.config import positive
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 
+MOST_THREADS = 1024
 DEFAULT_THREADS = torch.get_num_threads()
 """What torch chose when it was imported; a job that asks for nothing gets it back."""
 
@@ -46,6 +47,8 @@ def resolve(runtime: Runtime) -> Machinery:
     float32; fused attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out.
     Raises UserError for what this machine does not have."""
     positive("runtime", threads=runtime.threads)
+    if (runtime.threads or 1) > MOST_THREADS:
+        raise UserError(f"runtime.threads={runtime.threads} must be at most {MOST_THREADS}")
     device = _device(runtime.device)
     dtype = runtime.dtype
     if dtype == "auto":

@@ -14,6 +14,7 @@ from zoo.registry import Registry
 from zoo.training.average import Average
 from zoo.training.parameters import bare
 
+LARGEST = torch.finfo(torch.float32).max
 FUSED = frozenset({"cpu", "cuda", "mps", "xpu"})
 
 
@@ -103,9 +104,11 @@ def check(right: bool, message: str) -> None:
 
 
 def check_rates(lr: float, weight_decay: float, **shares: float) -> None:
-    """Refuse a rate that is not positive, a negative decay, and a momentum outside [0, 1)."""
-    check(lr > 0, f"optimizer.lr={lr} must be positive")
-    check(weight_decay >= 0, f"optimizer.weight_decay={weight_decay} must not be negative")
+    """Refuse a rate that is not positive, a negative decay, either beyond float32, and a momentum outside [0, 1)."""
+    check(0 < lr <= LARGEST, f"optimizer.lr={lr} must be positive, and a number of float32")
+    check(
+        0 <= weight_decay <= LARGEST, f"optimizer.weight_decay={weight_decay} must be a number of float32, at least 0"
+    )
     for name, value in shares.items():
         check(0 <= value < 1, f"optimizer.{name}={value} must be at least 0 and below 1")
 

@@ -1,0 +1,80 @@
+"""What evaluate.py does not do it does not accept."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.commands.conftest import TINY, Command
+
+REFUSED = {
+    "a split that is none": ("splits=[validation,tset]", "'tset' (did you mean test?); choose from"),
+    "no split": ("splits=[]", "nothing to score"),
+    "a negative context": ("context=-5", "error: context=-5 must be at least 1"),
+    "negative batches": ("batches=-1", "error: batches=-1 must be at least 1"),
+    "an empty batch": ("batch_size=0", "error: batch_size=0 must be at least 1"),
+    "a cache that is no text": ("cache=5", "cache must be text, got 5"),
+    "a run that is no text": ("run=5", "run must be text, got 5"),
+    "a key of training": ("runtime.log_every=1", "no key 'runtime.log_every'"),
+    "no threads": ("runtime.threads=0", "runtime.threads=0 must be at least 1"),
+}
+
+
+@pytest.fixture
+def folder(command: Command, text: Path, tmp_path: Path) -> Path:
+    """A trained run with a learned position table."""
+    done = command("train", "model=gpt2", "data=text", f"data.path='{text}'", *TINY)
+    assert done.code == 0, done.err
+    (found,) = (tmp_path / "runs").iterdir()
+    return found
+
+
+def test_what_cannot_be_done_is_refused_with_one_sentence(command: Command, folder: Path) -> None:
+    for override, words in REFUSED.values():
+        done = command("evaluate", f"run='{folder}'", override)
+        assert done.code == 2, override
+        assert words in done.err
+        assert done.err.count("\n") == 1
+
+
+def test_a_context_beyond_the_position_table_is_refused_before_anything_is_scored(
+    command: Command, folder: Path
+) -> None:
+    done = command("evaluate", f"run='{folder}'", "context=17")
+    assert done.code == 2
+    assert "context=17 positions, but the position scheme tells only 16 apart" in done.err
+
+
+def test_the_runtime_acts(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, threads = [], []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(self))
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
+    assert command("evaluate", f"run='{folder}'", "runtime.compile=true", "runtime.threads=3").code == 0
+    assert len(compiled) == 1
+    assert threads == [3]
+
+
+def test_a_checkpoint_without_its_train_state_can_be_scored(command: Command, folder: Path) -> None:
+    (checkpoint,) = (folder / "checkpoints").iterdir()
+    (checkpoint / "train_state.pt").unlink()
+    for run in (folder, checkpoint):
+        done = command("evaluate", f"run='{run}'", "json=scores.json", "splits=[test]")
+        assert done.code == 0, done.err
+    assert json.loads(Path("scores.json").read_text()).keys() == {"test"}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (("model=gpt2", "model.position.max_positions=8"), "budget.context=16 positions"),
+        (("objective=seq2seq", "model/topology=prefix_lm", "budget.context=1"), "budget.context=1"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused_before_there_is_a_folder(
+    command: Command, text: Path, tmp_path: Path, overrides: tuple[str, ...], words: str
+) -> None:
+    done = command("train", "data=text", f"data.path='{text}'", *TINY, *overrides)
+    assert done.code == 2
+    assert words in done.err
+    assert not (tmp_path / "runs").exists()

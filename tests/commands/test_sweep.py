@@ -1,0 +1,108 @@
+"""A sweep goes on whatever becomes of one job, tells each failure, and leaves nothing in the launch folder."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import TINY, Command
+
+
+@pytest.fixture
+def options(text: Path) -> tuple[str, ...]:
+    """A sweep on a small text."""
+    return ("-m", "data=text", f"data.path='{text}'", *TINY, "optimizer.clip=null")
+
+
+def test_bad_input_and_divergence_in_one_job_do_not_end_the_others(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = command("train", *options, "optimizer.lr=1e30,-1,1e-3")
+    assert done.code == 1
+    assert "optimizer.lr=-1.0 must be positive" in done.err
+    assert "  [job 1: " in done.err
+    assert "not finite" in done.err
+    assert done.err.count("error: ") == 2
+    table = [line.split()[:3] for line in done.out.splitlines() if line[:1].isdigit()]
+    assert table == [
+        ["0", "failed", "optimizer.lr=1e+30"],
+        ["1", "bad", "input"],
+        ["2", "done", "optimizer.lr=0.001"],
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {text_name(options), ".cache", "runs"}
+    (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
+    assert {path.name for path in sweep.iterdir()} == {"multirun.yaml", "0.json", "1.json", "2.json"}
+
+
+def text_name(options: tuple[str, ...]) -> str:
+    """The name of the text file."""
+    return Path(options[2].partition("=")[2].strip("'")).name
+
+
+def test_the_code_is_2_when_all_that_failed_is_bad_input(command: Command, options: tuple[str, ...]) -> None:
+    done = command("train", *options, "optimizer.lr=-1,1e-3")
+    assert done.code == 2
+    assert command("train", *options, "optimizer.lr=1e-3,1e-4").code == 0
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), RuntimeError("broken"), MemoryError()])
+def test_any_error_in_a_job_is_that_jobs_alone(
+    command: Command, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    from zoo.jobs import train as module
+
+    calls = []
+
+    def job(*arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise error
+
+    monkeypatch.setattr(module, "train", job)
+    done = command("train", *options, "seed=0,1")
+    assert done.code == 1
+    assert len(calls) == 2
+    assert f"error: {type(error).__name__}" in done.err
+
+
+def test_an_interruption_ends_the_sweep(
+    command: Command, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zoo.jobs import train as module
+
+    def job(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "train", job)
+    done = command("train", *options, "seed=0,1")
+    assert done.code == 130
+    assert done.out.count("interrupted") == 1
+
+
+def test_a_sweep_that_is_refused_before_its_first_job_leaves_nothing(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = command("train", *options, "model/norm=nosuch,none")
+    assert done.code == 2
+    assert "no model/norm 'nosuch'" in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {text_name(options)}
+
+
+def test_evaluations_are_swept_too(command: Command, tmp_path: Path, options: tuple[str, ...]) -> None:
+    command("train", *options[1:])
+    (folder,) = (tmp_path / "runs").iterdir()
+    done = command("evaluate", "-m", f"run='{folder}'", "batch_size=0,2")
+    assert done.code == 2
+    assert "batch_size=0 must be at least 1" in done.err
+    assert not (tmp_path / "multirun.yaml").exists()
+
+
+def test_two_sweeps_of_the_same_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zoo import sweep
+
+    monkeypatch.setattr("time.strftime", lambda form: "now")
+    monkeypatch.setenv(sweep.VARIABLE, "")
+    found = []
+    for _ in range(2):
+        sweep.MakeFolder(str(tmp_path)).on_multirun_start(None)
+        found.append(sweep.folder())
+    assert found == [tmp_path / "sweeps" / "now", tmp_path / "sweeps" / "now-1"]

@@ -1,0 +1,177 @@
+"""Generation: tokens of a row depend on that row alone, and are drawn from what the model says."""
+
+import itertools
+
+import pytest
+import torch
+from scipy.stats import chisquare
+from torch import Tensor, nn
+
+from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, draw, learned, model, real_of, with_window
+from zoo.errors import UserError
+from zoo.inference.generate import NONE, generate
+from zoo.inference.sampling import Sampling
+from zoo.model import Model, Output
+
+PROMPTS = [3, 9, 17]
+
+
+def sources(built: Model, rows: int) -> dict[str, Tensor]:
+    return {"source": draw(1, 6, seed=4).expand(rows, -1)} if built.topology.traits.reads_source else {}
+
+
+def greedily(built: Model, prompt: Tensor, steps: int) -> Tensor:
+    """The same without a state: the whole text is read anew for each token."""
+    text = prompt
+    for _ in range(steps):
+        masks = (
+            {"prefix": torch.arange(text.shape[1])[None] < prompt.shape[1]}
+            if built.topology.traits.takes_prefix
+            else {}
+        )
+        best = built(text, **masks, **sources(built, len(text))).logits[:, -1].argmax(-1, keepdim=True)
+        text = torch.cat([text, best], 1)
+    return text[:, prompt.shape[1] :]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize("position", OPTIONS["position"])
+@pytest.mark.parametrize("mixer", OPTIONS["mixer"])
+def test_a_padded_batch_says_what_each_row_says_alone_without_a_state(
+    mixer: str, position: str, topology: str, side: str
+) -> None:
+    if topology == "prefix_lm" and side == "right":
+        side = "left"
+    built = model(mixer=with_window(mixer, 4), position=position, topology=topology)
+    prompt, real = draw(3, 17), real_of(PROMPTS, 17, side)
+    batch = generate(built, prompt, padding=real, max_new_tokens=6, temperature=0, **sources(built, 3))
+    for row in range(3):
+        alone = greedily(built, prompt[row][real[row]][None], 6)
+        assert torch.equal(batch[row : row + 1], alone)
+
+
+class Rigged(Model):
+    """Says a fixed sequence per row, whatever it is asked."""
+
+    def __init__(self, says: list[list[int]], vocabulary: int = 5):
+        nn.Module.__init__(self)
+        self.says, self.vocabulary, self.limit, self.step = says, vocabulary, None, 0
+        self.topology = type("Any", (), {"traits": type("T", (), {"takes_prefix": False})()})()
+
+    def start(self, rows: int, capacity: int) -> None:
+        self.step = 0
+
+    def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
+        wanted = torch.tensor([row[min(self.step, len(row) - 1)] for row in self.says])
+        self.step += 1
+        return Output(nn.functional.one_hot(wanted, self.vocabulary)[:, None].float() * 50, {})
+
+
+def test_nothing_comes_after_a_stop_and_rows_end_by_themselves() -> None:
+    rigged = Rigged([[1, 4, 1, 1, 1, 1], [1, 1, 1, 1, 4, 2], [2, 2, 2, 2, 2, 2]])
+    found = generate(rigged, torch.zeros(3, 2, dtype=torch.long), max_new_tokens=6, stop=[4])
+    assert found.tolist() == [[1, 4, NONE, NONE, NONE, NONE], [1, 1, 1, 1, 4, NONE], [2] * 6]
+    assert (found >= 0).sum(1).tolist() == [2, 5, 6]
+
+
+def test_generation_ends_when_all_rows_have() -> None:
+    rigged = Rigged([[4], [1, 4]])
+    assert generate(rigged, torch.zeros(2, 1, dtype=torch.long), max_new_tokens=50, stop=[4]).shape == (2, 2)
+
+
+def test_a_row_draws_the_same_whatever_else_is_in_the_batch() -> None:
+    built = model()
+    prompt = draw(4, 5)
+    batch = generate(built, prompt, max_new_tokens=8, seeds=[7, 8, 9, 10])
+    for row in range(4):
+        assert torch.equal(
+            generate(built, prompt[row : row + 1], max_new_tokens=8, seeds=[7 + row]), batch[row : row + 1]
+        )
+    assert not torch.equal(generate(built, prompt, max_new_tokens=8, seeds=[1, 2, 3, 4]), batch)
+
+
+SETTINGS = [
+    {},
+    {"temperature": 0.5},
+    {"top_k": 3},
+    {"top_p": 0.7},
+    {"min_p": 0.2},
+    {"top_k": 5, "top_p": 0.9, "temperature": 2.0},
+]
+
+
+def expected(
+    logits: Tensor, temperature: float = 1.0, top_k: int = 8, top_p: float = 1.0, min_p: float = 0.0
+) -> Tensor:
+    """The distribution by a plain loop."""
+    p = (logits.double() / temperature).softmax(-1).tolist()
+    kept, mass = [], 0.0
+    order = sorted(range(len(p)), key=lambda i: -p[i])[:top_k]
+    whole = sum(p[i] for i in order)
+    for i in order:
+        if mass < top_p:
+            kept.append(i)
+        mass += p[i] / whole
+    kept = [i for i in kept if p[i] >= min_p * max(p)]
+    shares = [p[i] / sum(p[j] for j in kept) if i in kept else 0.0 for i in range(len(p))]
+    return torch.tensor(shares, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_tokens_are_drawn_from_the_filtered_softmax(settings: dict) -> None:
+    logits = torch.tensor([[2.0, 1.0, 0.0, -1.0, 0.5, 1.5, -2.0, 0.2]])
+    wanted, rule = expected(logits[0], **settings), Sampling(**settings)
+    assert torch.allclose(rule.probabilities(logits)[0].double(), wanted.double(), atol=1e-6)
+    luck = torch.rand(20000, generator=torch.Generator().manual_seed(0))
+    drawn = rule.choose(logits.expand(20000, -1), torch.full((20000, 1), NONE), luck)
+    counts = torch.bincount(drawn, minlength=8)
+    assert (counts[wanted == 0] == 0).all()
+    assert (
+        chisquare(counts[wanted > 0].numpy(), 20000 * wanted[wanted > 0].numpy() / wanted.sum().item()).pvalue > 0.001
+    )
+
+
+def test_a_repetition_penalty_acts_on_what_the_row_has_already() -> None:
+    logits = torch.tensor([[2.0, -1.0, 1.5, 0.0]])
+    rule = Sampling(temperature=0, repetition_penalty=2.0)
+    assert rule.choose(logits, torch.tensor([[0, 1, NONE]]), torch.zeros(1)).tolist() == [2]
+    assert rule._penalised(logits, torch.tensor([[0, 1, NONE]])).tolist() == [[1.0, -2.0, 1.5, 0.0]]
+
+
+def test_bad_input_is_told_in_a_sentence() -> None:
+    built = model(position=learned(8))
+    cases = [
+        (lambda: generate(built, draw(1, 0)), "the prompt is empty"),
+        (lambda: generate(built, torch.tensor([[built.vocabulary]])), "vocabulary is 0 to"),
+        (lambda: generate(built, draw(1, 5), max_new_tokens=5), "position scheme can address"),
+        (lambda: generate(built, draw(2, 2), padding=real_of([2, 0], 2, "left")), "no real token"),
+        (lambda: generate(model("bert"), draw(1, 2)), "cannot go on token by token"),
+        (lambda: generate(built, draw(1, 2), max_new_tokens=2, seeds=[1, 2]), "2 seeds for 1 rows"),
+        (lambda: Sampling(top_p=0.0), "top_p=0.0"),
+    ]
+    for call, words in cases:
+        with pytest.raises(UserError, match=words):
+            call()
+
+
+def test_a_model_is_left_in_the_mode_it_was_in() -> None:
+    built = model(dropout=0.5).train()
+    first, again = (generate(built, draw(1, 3), max_new_tokens=5, temperature=0) for _ in range(2))
+    assert torch.equal(first, again)
+    assert built.training
+
+
+def test_a_memorised_text_comes_back() -> None:
+    """Overfit one sentence, then say it from its first token (H2)."""
+    torch.manual_seed(0)
+    built, text = model(d_model=32).train(), draw(1, 20, seed=3)
+    optimizer = torch.optim.Adam(built.parameters(), lr=3e-3)
+    for _ in itertools.repeat(None, 300):
+        loss = nn.functional.cross_entropy(built(text[:, :-1]).logits.flatten(0, 1), text[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if loss < 0.02:
+            break
+    assert torch.equal(generate(built, text[:, :1], max_new_tokens=19, temperature=0), text[:, 1:])

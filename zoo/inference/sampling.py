@@ -1,0 +1,84 @@
+"""From logits to a token: what may be drawn, and the draw."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from zoo.errors import UserError
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """p ∝ exp(logits / temperature) over the tokens that every filter lets through.
+
+    temperature: 0 takes the best token
+    top_k: only the k best tokens
+    top_p: only the best tokens that together have probability p, and at least the best (nucleus)
+    min_p: only tokens with at least that share of the best token's probability
+    repetition_penalty: logits of tokens that the row has already are divided by it when positive, multiplied when not
+
+    Filters act on the tempered distribution, in the order above.
+
+    paper: Holtzman et al. 2019, arXiv:1904.09751 (top-p); Fan et al. 2018, arXiv:1805.04833 (top-k); Nguyen et al.
+        2024, arXiv:2407.01082 (min-p); Keskar et al. 2019, arXiv:1909.05858 (repetition penalty)
+    differs: nothing.
+    """
+
+    temperature: int | float = 1.0
+    top_k: int | None = None
+    top_p: int | float | None = None
+    min_p: int | float | None = None
+    repetition_penalty: int | float = 1.0
+
+    def __post_init__(self) -> None:
+        rules = [
+            (self.temperature >= 0, f"temperature={self.temperature} must not be negative (0 takes the best token)"),
+            (self.top_k is None or self.top_k >= 1, f"top_k={self.top_k} must be at least 1"),
+            (self.top_p is None or 0 < self.top_p <= 1, f"top_p={self.top_p} must be above 0 and at most 1"),
+            (self.min_p is None or 0 <= self.min_p <= 1, f"min_p={self.min_p} must be between 0 and 1"),
+            (self.repetition_penalty > 0, f"repetition_penalty={self.repetition_penalty} must be above 0"),
+        ]
+        for right, message in rules:
+            if not right:
+                raise UserError(message)
+
+    def choose(
+        self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"], luck: Float[Tensor, " B"]
+    ) -> Int[Tensor, " B"]:
+        """A token for each row; `luck` is one uniform number per row, so that a row's tokens depend on no other row.
+        `seen` are the tokens the row has, −1 for none. Raises UserError for logits that are not numbers."""
+        if not logits.isfinite().all():
+            raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
+        logits = self._penalised(logits.float(), seen)
+        if self.temperature == 0:
+            return logits.argmax(-1)
+        shares = self.probabilities(logits).double().cumsum(-1)
+        return torch.searchsorted(shares, luck.double()[:, None] * shares[:, -1:], right=True).squeeze(-1)
+
+    def probabilities(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
+        """The distribution that is drawn from, at a temperature above 0."""
+        p = (logits / self.temperature).softmax(-1)
+        if self.top_k is not None and self.top_k < p.shape[-1]:
+            p = p.masked_fill(p < p.topk(self.top_k).values[:, -1:], 0.0)
+        if self.top_p is not None:
+            p = self._nucleus(p / p.sum(-1, keepdim=True), self.top_p)
+        if self.min_p is not None:
+            p = p.masked_fill(p < self.min_p * p.amax(-1, keepdim=True), 0.0)
+        return p / p.sum(-1, keepdim=True)
+
+    def _nucleus(self, p: Float[Tensor, "B V"], top_p: int | float) -> Float[Tensor, "B V"]:
+        """A token stays while those better than it have less than top_p together."""
+        best, order = p.sort(dim=-1, descending=True, stable=True)
+        better = best.cumsum(-1) - best
+        kept = torch.empty_like(p, dtype=torch.bool).scatter_(-1, order, better < top_p)
+        return p.masked_fill(~kept, 0.0)
+
+    def _penalised(self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
+        if self.repetition_penalty == 1.0:
+            return logits
+        has = torch.zeros(logits.shape[0], logits.shape[1] + 1, dtype=torch.bool, device=logits.device)
+        has = has.scatter_(1, seen + 1, True)[:, 1:]  # column 0 takes what is no token
+        weaker = torch.where(logits > 0, logits / self.repetition_penalty, logits * self.repetition_penalty)
+        return torch.where(has, weaker, logits)
