@@ -10,11 +10,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from hydra.errors import HydraException
-
 from zoo import sweep
 from zoo.errors import RunFailed, UserError
-from zoo.hydra_errors import translate
+from zoo.hydra_errors import refusal
 from zoo.plugins import find_plugins_here
 
 _raised: list[BaseException] = []
@@ -70,8 +68,8 @@ def _fail(error: BaseException) -> None:
     match error:
         case UserError():
             message, code = f"error: {error}", 2
-        case HydraException():
-            message, code = f"error: {translate(str(error))}", 2
+        case _ if refused := refusal(error):
+            message, code = f"error: {refused}", 2
         case RunFailed():
             message, code = f"error: {error}", 1
         case KeyboardInterrupt():

@@ -16,7 +16,7 @@ from omegaconf import DictConfig, open_dict
 
 from zoo.errors import UserError
 from zoo.families import AXES, FAMILY_PACKAGES
-from zoo.hydra_errors import translate
+from zoo.hydra_errors import refusal
 from zoo.paths import CONF
 
 GROUPS = {f"model/{family}" if family in AXES else family for family in FAMILY_PACKAGES}
@@ -33,8 +33,11 @@ def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
         with _alone(), initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
             refuse_values_in_presets(composed.hydra)
-    except HydraException as error:
-        raise UserError(translate(str(error))) from error  # which composes, to list the keys there are
+    except (HydraException, ValueError) as error:
+        message = refusal(error)  # which composes, to list the keys there are
+        if message is None:
+            raise
+        raise UserError(message) from error
     with open_dict(composed):
         del composed.hydra
     return composed

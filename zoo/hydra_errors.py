@@ -3,8 +3,19 @@
 import re
 from collections.abc import Iterator
 
+from hydra.errors import HydraException
+
 from zoo.paths import CONF
 from zoo.registry import did_you_mean
+
+
+def refusal(error: BaseException) -> str | None:
+    """What Hydra refuses, in our words; None when the error is none of Hydra's refusals."""
+    if isinstance(error, HydraException):
+        return translate(str(error))
+    if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
+        return "null is no option of a group; leave the override out to keep what the model chooses"
+    return None
 
 
 def translate(message: str) -> str:

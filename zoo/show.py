@@ -13,6 +13,7 @@ from zoo.block import Block
 from zoo.common import flops_of
 from zoo.compose import compose
 from zoo.config import parse_model, plain
+from zoo.dropout import Dropout
 from zoo.model import Model
 from zoo.plugins import load_plugins
 from zoo.stack import Stack
@@ -56,7 +57,7 @@ def _draw_stack(tree: Tree, name: str, stack: Stack, context: int, *, keeps: boo
         layers = f"layer {first}" if first == last else f"layers {first}–{last}, each"
         branch = tree.add(f"[bold]{layers}[/]  {_about(block, context)}{_state(block, context, keeps)}")
         for name, child in block.named_children():
-            if not isinstance(child, nn.Dropout):
+            if not isinstance(child, Dropout):
                 _draw_modules(branch, name, child, context)
     _draw_modules(tree, "closing_norm", stack.closing_norm, context)
     tree.add("hidden (B, T, D)")

@@ -51,8 +51,8 @@ def bear(function: Any, node: dict[str, Any], place: tuple[str, ...]) -> None:
             continue  # right, and slow
         try:
             function(with_value(node, place, value))
-        except (UserError, RunFailed) as error:
-            assert str(error)
+        except (UserError, RunFailed):
+            continue
         except BaseException as error:
             raise AssertionError(f"{'.'.join(place)}={value!r}"[:200]) from error
 

@@ -20,6 +20,7 @@ SAYS = {
     "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
     "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
     "plain text where a source is read": (("model/topology=encoder_decoder",), "choose another objective"),
+    "a group set to null": (("model=transformer_2017", "model/mixer@model.cross=null"), "null is no option"),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
     "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),
     "a warm-up longer than the run": (("schedule.warmup=9",), "schedule.warmup=9"),

@@ -159,7 +159,7 @@ def test_only_a_run_that_goes_on_needs_the_train_state(tmp_path):
 def test_weights_that_are_not_finite_are_refused_by_name():
     model = Tiny()
     refuse_broken(model, {"up.weight": torch.ones(1)}, 3)
-    with pytest.raises(Diverged, match="step 3: a weight is not finite, first in up.weight"):
+    with pytest.raises(Diverged, match=r"step 3: a weight is not finite, first in up\.weight"):
         refuse_broken(model, {"up.weight": torch.tensor([1.0, float("inf")])}, 3)
     with torch.no_grad():
         model.down.weight[0, 0] = float("nan")
