@@ -1,9 +1,11 @@
-"""python -m zoo [list | show | matrix] [overrides]: what there is, what one model looks like, and what combines.
+"""python -m zoo [list | show | matrix | floor | sample] [overrides]: what there is, and what it looks like.
 
     python -m zoo                                   every option: family, name, file, paper
     python -m zoo list norm mixer                   of some families only
     python -m zoo show model=llama model/norm=none  one architecture as a tree with shapes, parameters, FLOPs, state
     python -m zoo matrix                            which options meet, and why not
+    python -m zoo floor data=toy [--json]           the best possible loss of a generated corpus, by skill and distance
+    python -m zoo sample data=toy                   some of its documents, coloured by skill
 
 Overrides are those of train.py; parts of your own are included by plugins=[my_module] hydra.searchpath=[my_conf].
 """
@@ -11,6 +13,8 @@ Overrides are those of train.py; parts of your own are included by plugins=[my_m
 import argparse
 
 from zoo.cli import run
+
+COMMANDS = ("list", "show", "matrix", "floor", "sample")
 
 
 def main() -> None:
@@ -22,8 +26,10 @@ def _main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m zoo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", nargs="?", choices=("list", "show", "matrix"), default="list")
+    parser.add_argument("command", nargs="?", choices=COMMANDS, default="list")
     parser.add_argument("--vocabulary", type=int, default=259, metavar="V", help="ids of the model that `show` draws")
+    parser.add_argument("--split", default="validation", help="the split that `floor` and `sample` read")
+    parser.add_argument("--json", action="store_true", help="print the floor as JSON")
     parser.add_argument("words", nargs="*", metavar="family|override")
     arguments = parser.parse_intermixed_args()
     if arguments.command == "list":
@@ -34,10 +40,31 @@ def _main() -> None:
         from zoo.show import print_tree
 
         print_tree(arguments.words, arguments.vocabulary)
-    else:
+    elif arguments.command == "matrix":
         from zoo.matrix import print_matrix
 
         print_matrix(arguments.words)
+    else:
+        _generated(arguments)
+
+
+def _generated(arguments: argparse.Namespace) -> None:
+    """The commands that look at a generated corpus."""
+    import zoo.data.source  # noqa: F401  (registers the corpora)
+    from zoo.compose import compose
+    from zoo.config import plain
+    from zoo.data.floor_table import floor_table
+    from zoo.data.sample import sample
+    from zoo.plugins import load_plugins
+    from zoo.schema import parse_option
+
+    node = plain(compose(arguments.words))
+    load_plugins(node["plugins"])
+    data = parse_option("data", node["data"], "data")
+    if arguments.command == "floor":
+        floor_table(data, arguments.split, arguments.json)
+    else:
+        sample(data, arguments.split)
 
 
 if __name__ == "__main__":

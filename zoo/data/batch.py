@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,14 @@ class Notes:
     floor: Float[Tensor, "B T"]
     skill: Int[Tensor, "B T"]
     distance: Int[Tensor, "B T"]
+
+    def shifted(self) -> "Notes":
+        """Without the first token, which nothing predicts."""
+        return Notes(self.floor[:, 1:], self.skill[:, 1:], self.distance[:, 1:])
+
+    def padded(self, before: int, after: int) -> "Notes":
+        """With that many columns of zeros on each side: marks, which are certain, and what is never scored."""
+        return Notes(*(pad(part, (before, after)) for part in (self.floor, self.skill, self.distance)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from filelock import FileLock
 
 from zoo.data import cache as built
 from zoo.data import files
+from zoo.data.generated import Generated
 from zoo.data.scan import scan
 from zoo.data.source import sources
 from zoo.data.store import Split
@@ -27,6 +28,11 @@ class Corpus:
     summary: dict[str, Any]
     """Facts for the record of a run, as plain JSON."""
     splits: Mapping[str, Split]
+
+    @property
+    def skills(self) -> list[str]:
+        """The skills that the tokens of a generated corpus need, by number; none for other texts."""
+        return list(self.summary.get("skills", []))
 
     def split(self, name: str) -> Split:
         """That split. Raises UserError when it has no share of the corpus."""
@@ -68,6 +74,8 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
         if found is None:
             raise UserError(f"{folder} cannot be read back after it was written; set cache=<another folder>")
     built.note(root, stamp, reading.content if reading else content)
-    facts = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
+    facts: dict[str, Any] = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
+    if isinstance(source, Generated):
+        facts["skills"] = list(source.skills)
     summary = {**facts, **source.describe(), **found.summary}
     return Corpus(source.kind, found.tokenizer, found.fingerprint, summary, found.splits)

@@ -121,9 +121,13 @@ class Job:
                 where = culprit(self.parts.model, lambda: self._evaluate(split, batches))
                 raise Diverged(self.state.step, where, f"the {split} loss")
         values = {"loss": scores.loss, "bits_per_byte": scores.bits_per_byte, "accuracy": scores.accuracy}
+        above = ""
+        if scores.floor is not None:
+            values |= {"floor": scores.floor, "skills": scores.as_dict()["skills"]}
+            above = f", {scores.loss - scores.floor:.4f} above the floor"
         self._line(split, **values, scored=scores.tokens)
         bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
-        self.display.say(f"step {self.state.step}  {split}: {scores.loss:.4f} nats per token, {bits}")
+        self.display.say(f"step {self.state.step}  {split}: {scores.loss:.4f} nats per token{above}, {bits}")
         return values
 
     def _evaluate(self, split: HeldOut, batches: int | None) -> Scores:
@@ -134,6 +138,7 @@ class Job:
             device=self.parts.device,
             autocast=self.machinery.autocast,
             bytes_unknown=self.corpus.splits[split].bytes_unknown,
+            skills=self.corpus.skills,
         )
 
     def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:

@@ -1,7 +1,6 @@
 """Evaluate a trained run: rebuild it from its folder and score it on held-out text."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import place, refuse_limit
+from zoo.jobs.skill_table import skill_table
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
@@ -43,7 +43,7 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     scores = score_run(run, node)
     _print(run, path, scores)
     if target is not None:
-        text = json_text({split: asdict(one) for split, one in scores.items()}, indent=1)
+        text = json_text({split: one.as_dict() for split, one in scores.items()}, indent=1)
         write_whole(Path(target), f"{text}\n".encode())
     return scores
 
@@ -74,6 +74,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
             device=torch.device(machinery.device),
             autocast=machinery.autocast,
             bytes_unknown=corpus.splits[split].bytes_unknown,
+            skills=corpus.skills,
         )
         for split in splits
     }
@@ -101,7 +102,11 @@ def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
         perplexity = f"{torch.tensor(one.loss).exp().item():.3f}"
         table.add_row(split, f"{one.loss:.4f}", perplexity, bits, f"{one.accuracy:.4f}", f"{one.tokens:,}")
     console = Console()
+    if not console.is_terminal:
+        console.width = 200  # a pipe has no width of its own
     console.print(table, highlight=False)
     for split, one in scores.items():
         if one.no_bits_per_byte:
             console.print(f"{split}: no bits per byte, since {one.no_bits_per_byte}", highlight=False)
+        if one.skills:
+            console.print(skill_table(split, one), highlight=False)

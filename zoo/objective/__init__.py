@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from zoo.data.batch import Batch
+from zoo.data.batch import Batch, Notes
 from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.registry import Registry
@@ -19,16 +19,18 @@ from zoo.traits import Traits
 @dataclass(frozen=True)
 class Task:
     """What one batch asks of a model: `inputs` are the arguments of `Model.forward`; target t is what the logits at
-    position t must predict; a weight of 0 means not scored."""
+    position t must predict; a weight of 0 means not scored. `notes` say what is known of each target, where its corpus
+    was generated and a whole left-to-right reading is asked for."""
 
     inputs: dict[str, Any]
     targets: Int[Tensor, "B T"]
     weights: Float[Tensor, "B T"]
+    notes: Notes | None = None
 
     def to(self, device: torch.device) -> "Task":
-        """The same task on another device."""
+        """The same task on another device; notes stay where scores are summed, on the CPU."""
         inputs = {key: value.to(device) if isinstance(value, Tensor) else value for key, value in self.inputs.items()}
-        return Task(inputs, self.targets.to(device), self.weights.to(device))
+        return Task(inputs, self.targets.to(device), self.weights.to(device), self.notes)
 
 
 Draws = Callable[[int, int], Tensor]

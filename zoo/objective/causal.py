@@ -40,4 +40,4 @@ class Causal(Objective):
             weights = weights * (
                 documents[:, 1:] == documents[:, :-1]
             )  # no document predicts the first token of the next
-        return Task(inputs, tokens[:, 1:], weights)
+        return Task(inputs, tokens[:, 1:], weights, batch.notes and batch.notes.shifted())

@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, PairBatch, TextBatch
+from zoo.data.batch import Batch, Notes, PairBatch, TextBatch
 from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.objective import Draws, Objective, Task, objectives
@@ -45,12 +45,13 @@ class Seq2Seq(Objective):
 
     def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         x, x_real, y, y_real = self._cut(batch) if isinstance(batch, TextBatch) else _closed(batch, special)
+        notes = batch.notes.padded(0, 1) if isinstance(batch, PairBatch) and batch.notes else None
         start = torch.full((len(y), 1), special.start)
         if traits.reads_source:
             inputs = {"tokens": torch.cat([start, y[:, :-1]], 1), "source": x, "source_padding": x_real}
             inputs["padding"] = torch.cat([torch.ones_like(start, dtype=torch.bool), y_real[:, :-1]], 1)
-            return Task(inputs, y, y_real.float())
-        return _in_front(x, x_real, start, y, y_real, traits)
+            return Task(inputs, y, y_real.float(), notes)
+        return _in_front(x, x_real, start, y, y_real, traits, notes and notes.padded(x.shape[1], 0))
 
     def _cut(self, batch: TextBatch) -> Cut:
         """Window to (x, y) at a fixed place; only the document that the cut falls into counts."""
@@ -75,7 +76,9 @@ def _closed(batch: PairBatch, special: Special) -> Cut:
     return batch.source, batch.source_real, y, y_real
 
 
-def _in_front(x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, traits: Traits) -> Task:
+def _in_front(
+    x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, traits: Traits, notes: Notes | None
+) -> Task:
     """One row `x <start> y`, in which the source is never scored."""
     one = torch.ones_like(start, dtype=torch.bool)
     inputs = {"tokens": torch.cat([x, start, y[:, :-1]], 1), "padding": torch.cat([x_real, one, y_real[:, :-1]], 1)}
@@ -83,4 +86,4 @@ def _in_front(x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tenso
         inputs["prefix"] = torch.cat([x_real, one, torch.zeros_like(y_real[:, :-1])], 1)
     targets = torch.cat([x, y], 1)
     weights = torch.cat([torch.zeros(x.shape), y_real.float()], 1)
-    return Task(inputs, targets, weights)
+    return Task(inputs, targets, weights, notes)

@@ -1,18 +1,39 @@
 """Scores of a model on a stream of tasks: sums over all scored targets in float64, whatever the batch size."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from zoo.data.batch import Notes
+from zoo.data.tally import Tally
 from zoo.errors import UserError
 from zoo.objective import Task
 from zoo.training.loss import log_probabilities, target_nats
 
 LN2 = 0.6931471805599453
+
+
+@dataclass(frozen=True)
+class Skill:
+    """Scores of the targets that need one skill."""
+
+    tokens: int
+    loss: float
+    """Nats per target."""
+    floor: float
+    """Nats per target under the true source."""
+    accuracy: float
+    determined: int
+    """Targets that can be known for certain from what stands before them."""
+    determined_accuracy: float | None
+    """Share of those that have the highest logit."""
+    by_distance: dict[str, float]
+    """Nats above the floor per target, by how many words back that stands on which it depends."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +50,15 @@ class Scores:
     """Σ nats / (ln 2 · Σ bytes), over the scored targets that stand for text."""
     no_bits_per_byte: str | None
     """Why bits_per_byte is None."""
+    floor: float | None = None
+    """The loss of the true source on the same targets, where it is known: nothing can be better on the whole."""
+    skills: dict[str, Skill] = field(default_factory=dict)
+    """The same by the skill that a target needs."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a record; without what this corpus does not have."""
+        found = {key: value for key, value in asdict(self).items() if key not in ("floor", "skills")}
+        return found | ({} if self.floor is None else {"floor": self.floor, "skills": asdict(self)["skills"]})
 
 
 @torch.no_grad()
@@ -40,16 +70,18 @@ def evaluate(
     device: torch.device,
     autocast: torch.dtype | None = None,
     bytes_unknown: str | None = None,
+    skills: Sequence[str] = (),
 ) -> Scores:
     """Score the model without dropout; its train mode comes back. For averaged weights call it inside
     `with optimizer.averaged():`. `byte_lengths[v]` are the bytes that id v stands for: 0 for a special mark, which
     then counts in the loss but on neither side of bits per byte; −1 for unknown. `bytes_unknown` is why the bytes of
-    the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`). Raises UserError when nothing
-    is scored.
+    the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`); `skills` names the skills of
+    the tasks' notes. Raises UserError when nothing is scored.
     """
     lengths = byte_lengths.cpu()
     weight = nats = text_nats = text_bytes = right = torch.zeros((), dtype=torch.float64)
     tokens, unknown = 0, False
+    tally = Tally(skills)
     with _evaluation_mode(model):
         for task in tasks:
             w, loss, hit = _score(model, task.to(device), autocast)
@@ -59,6 +91,8 @@ def evaluate(
             text_nats, text_bytes = text_nats + (text * loss).sum(), text_bytes + (text * length).sum()
             tokens += int((w > 0).sum())
             unknown |= bool(((length < 0) & (w > 0)).any())
+            if task.notes is not None:
+                _note(tally, task.notes, w > 0, loss, hit)
     if not tokens:
         raise UserError("nothing to evaluate: no target of this split is scored; is the text shorter than one context?")
     reason = bytes_unknown
@@ -67,7 +101,38 @@ def evaluate(
     if reason is None and not text_bytes:
         reason = "no scored target stands for text"
     bits = None if reason else float(text_nats / text_bytes) / LN2
-    return Scores(float(nats / weight), float(right / weight), tokens, bits, reason)
+    floor = tally.total("floor") / tokens if tally.sums else None
+    return Scores(float(nats / weight), float(right / weight), tokens, bits, reason, floor, _by_skill(tally))
+
+
+def _note(tally: Tally, notes: Notes, scored: Tensor, loss: Tensor, hit: Tensor) -> None:
+    """Add the scored targets of a task to the sums by skill and distance."""
+    floor, certain = notes.floor[scored].double(), (notes.floor[scored] == 0).double()
+    values = {"tokens": torch.ones_like(floor), "loss": loss[scored], "floor": floor, "right": hit[scored].double()}
+    values |= {"determined": certain, "right_determined": certain * values["right"]}
+    numbers = {key: value.numpy() for key, value in values.items()}
+    tally.add(notes.skill[scored].long().numpy(), notes.distance[scored].long().numpy(), **numbers)
+
+
+def _by_skill(tally: Tally) -> dict[str, Skill]:
+    """What the sums say of each skill."""
+    if not tally.sums:
+        return {}
+    sums = {key: tally.by_skill(key) for key in tally.sums}
+    found = {}
+    for name, count in sums["tokens"].items():
+        far = {key: tally.by_distance(name, key) for key in ("tokens", "loss", "floor")}
+        certain = sums["determined"][name]
+        found[name] = Skill(
+            tokens=round(count),
+            loss=sums["loss"][name] / count,
+            floor=sums["floor"][name] / count,
+            accuracy=sums["right"][name] / count,
+            determined=round(certain),
+            determined_accuracy=sums["right_determined"][name] / certain if certain else None,
+            by_distance={b: (far["loss"][b] - far["floor"][b]) / n for b, n in far["tokens"].items()},
+        )
+    return found
 
 
 def _score(model: nn.Module, task: Task, autocast: torch.dtype | None) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,75 @@
+"""A corpus whose best possible loss is known: every run on it says how far from perfect it is, and at what."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import TINY, Command
+from zoo.__main__ import main
+
+SMALL = ("data.tokens=[20000,4000,4000]",)
+
+
+def metrics(root: Path, split: str) -> dict:
+    (file,) = root.glob("runs/*/metrics.jsonl")
+    (line,) = [line for line in map(json.loads, file.read_text().splitlines()) if line["split"] == split]
+    return line
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("data=toy", "tokenizer=words"),
+        ("data=toy", "tokenizer=bytes"),
+        ("data=toy_translation", "tokenizer=words", "model=transformer_2017", "budget.context=64"),
+        ("data=toy_translation", "tokenizer=words", "objective=seq2seq", "budget.context=64"),
+    ],
+    ids=" ".join,
+)
+def test_a_run_on_the_toy_language_says_how_far_above_the_floor_it_is(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = command("train", *TINY, *options, *SMALL)
+    assert done.code == 0, done.err
+    assert "above the floor" in done.out
+    line = metrics(tmp_path, "test")
+    skills = line["skills"].values()
+    assert sum(one["tokens"] for one in skills) == line["scored"]
+    for key in ("loss", "floor", "accuracy"):
+        assert sum(one["tokens"] * one[key] for one in skills) / line["scored"] == pytest.approx(line[key], rel=1e-6)
+    assert line["loss"] > line["floor"]
+
+
+def test_objectives_that_read_from_both_sides_have_no_floor(command: Command, tmp_path: Path) -> None:
+    assert command("train", *TINY, "model=bert", "data=toy", "tokenizer=words", *SMALL).code == 0
+    assert "floor" not in metrics(tmp_path, "test")
+
+
+@pytest.mark.parametrize("words", [["floor", "data=toy"], ["sample", "data=toy", "--split", "test"]], ids=" ".join)
+def test_the_language_can_be_looked_at(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["zoo", *words, *SMALL])
+    main()
+    said = capsys.readouterr().out
+    assert "recall" in said
+    assert "agreement" in said
+
+
+def test_the_floor_as_json_adds_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["zoo", "floor", "data=toy", "--json", *SMALL])
+    main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["data"] == "toy"
+    assert 0 < found["nats"] < 5
+
+
+def test_a_text_nobody_knows_the_floor_of_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["zoo", "floor", "data=pydoc"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "choose data=toy" in capsys.readouterr().err
