@@ -13,6 +13,7 @@ from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
+from zoo.schema import convert
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
 
 BYTES = Special.after(256).mask + 1
@@ -30,12 +31,18 @@ class Run:
     step: int
 
 
-def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int = 0) -> Model:
-    """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size. Raises
-    UserError for what the command line would refuse."""
+def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int | None = None) -> Model:
+    """The model that `python train.py model=<model> <overrides>` trains, for a vocabulary of that size; `seed=` may be
+    given as an override too. Raises UserError for what the command line would refuse."""
+    for word in (model, *overrides):
+        if not isinstance(word, str):
+            raise UserError(f"zoo.build takes texts, as in zoo.build('llama', 'model.d_model=64'); got {word!r}")
+    if type(vocabulary) is not int or vocabulary < 1:
+        raise UserError(f"vocabulary={vocabulary!r} must be a whole number, at least 1")
     node = plain(compose([f"model={model}", *overrides]))
     load_plugins(node["plugins"])
-    return build_model(parse_model(node["model"]), vocabulary, seed)
+    given = convert(node["seed"] if seed is None else seed, int, "seed")
+    return build_model(parse_model(node["model"]), vocabulary, given)
 
 
 def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:

@@ -12,6 +12,7 @@ from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.ffn import Auxiliary
 from zoo.head import Head
+from zoo.inputs import check_inputs
 from zoo.mixer import Mixer
 from zoo.mixer.backend import BACKENDS
 from zoo.state import History, ModelState
@@ -59,8 +60,7 @@ class Model(nn.Module):
         state: ModelState | None = None,
     ) -> Output:
         if not torch.compiler.is_compiling():
-            self._check(tokens, padding, source, source_padding, prefix, documents)
-            self._check_state(tokens, documents, state)
+            check_inputs(self, tokens, padding, source, source_padding, prefix, documents, state)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
         read = None if source is None else Text(source, Sequence.of(source, source_padding))
         if self.limit is not None and not torch.compiler.is_compiling():
@@ -70,32 +70,6 @@ class Model(nn.Module):
         hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention], state)
         return Output(self.head(hidden), auxiliary)
 
-    def _check(self, tokens: Tensor, *others: Tensor | None) -> None:
-        """Refuse what would otherwise fail deep inside, or not at all."""
-        padding, source, source_padding, prefix, documents = others
-        if documents is not None:
-            self.require(Ability.PACKING)
-        if padding is not None or source_padding is not None:
-            self.require(Ability.PADDING)
-        kind = type(self.topology).__name__
-        if source is not None and not self.topology.traits.reads_source:
-            raise UserError(f"{kind} has no encoder to read a source; put the source in front of the tokens")
-        if prefix is not None and not self.topology.traits.takes_prefix:
-            raise UserError(f"{kind} takes no prefix; choose model/topology=prefix_lm")
-        for name, mask, shape in (
-            ("padding", padding, tokens),
-            ("prefix", prefix, tokens),
-            ("source_padding", source_padding, source),
-        ):
-            if mask is not None and (shape is None or mask.shape != shape.shape or mask.dtype != torch.bool):
-                wanted = "source" if shape is None else tuple(shape.shape)
-                got = f"{mask.dtype} {tuple(mask.shape)}"
-                raise UserError(f"{name} must be a bool tensor of shape {wanted} (True = real), got {got}")
-        if documents is not None and documents.shape != tokens.shape:
-            raise UserError(
-                f"documents must have the shape of the tokens {tuple(tokens.shape)}, got {tuple(documents.shape)}"
-            )
-
     def start(self, rows: int, capacity: int) -> ModelState:
         """An empty state for that many rows and at most `capacity` positions each. Raises UserError for a model that
         cannot go on token by token."""
@@ -103,6 +77,9 @@ class Model(nn.Module):
         if stack is None:
             raise UserError(f"{type(self.topology).__name__} reads from both sides, so it cannot go on token by token")
         self.require(Ability.STATE)
+        for name, value in (("rows", rows), ("capacity", capacity)):
+            if type(value) is not int or value < 1:
+                raise UserError(f"model.start: {name}={value!r} must be a whole number, at least 1")
         history = History(rows, capacity, self.head.out.weight.device)
         return ModelState(history, stack.new_state(capacity), model=id(self))
 
@@ -110,16 +87,6 @@ class Model(nn.Module):
         """Raise UserError unless every mixer can do that."""
         for mixer in self._mixers:
             refuse_unless(mixer, frozenset({ability}), "this batch")
-
-    def _check_state(self, tokens: Tensor, documents: Tensor | None, state: ModelState | None) -> None:
-        if state is None:
-            return
-        if state.model != id(self):
-            raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
-        if documents is not None:
-            raise UserError("a state carries one document per row; leave out documents=")
-        if len(tokens) != len(state.history.positions):
-            raise UserError(f"this state is for {len(state.history.positions)} rows, the tokens have {len(tokens)}")
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""

@@ -14,6 +14,7 @@ from zoo.common import flops_of
 from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.dropout import Dropout
+from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
 from zoo.stack import Stack
@@ -22,6 +23,8 @@ from zoo.stack import Stack
 def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     """Draw the model of these overrides; layers that are alike are drawn once. FLOPs are forward, per row of
     budget.context tokens; state is what a row keeps after them, as numbers."""
+    if vocabulary < 1:
+        raise UserError(f"--vocabulary {vocabulary} must be at least 1")
     node = plain(compose(overrides))
     load_plugins(node["plugins"])
     with torch.device("meta"):

@@ -1,6 +1,7 @@
 """Generation: tokens of a row depend on that row alone, and are drawn from what the model says."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, draw, learned, model, real
 from zoo.errors import UserError
 from zoo.inference.generate import NONE, generate
 from zoo.inference.sampling import Sampling
+from zoo.inputs import check_inputs
 from zoo.model import Model, Output
 
 PROMPTS = [3, 9, 17]
@@ -175,3 +177,59 @@ def test_a_memorised_text_comes_back() -> None:
         if loss < 0.02:
             break
     assert torch.equal(generate(built, text[:, :1], max_new_tokens=19, temperature=0), text[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"tokens": torch.zeros(2, 3)}, "whole numbers"),
+        ({"tokens": torch.zeros(3, dtype=torch.long)}, r"shape \(B, T\)"),
+        ({"tokens": torch.full((2, 3), 1000)}, "has 1000, but the model's vocabulary"),
+        ({"tokens": draw(2, 3), "padding": torch.ones(2, 3)}, "padding must be a bool tensor"),
+        ({"tokens": draw(2, 3), "documents": torch.zeros(2, 3)}, "documents must be whole numbers"),
+        ({"tokens": draw(2, 3), "source": draw(2, 3)}, "has no encoder"),
+    ],
+)
+def test_a_model_refuses_what_it_cannot_read(inputs: dict, words: str) -> None:
+    nothing = dict.fromkeys(("padding", "source", "source_padding", "prefix", "documents", "state"))
+    with pytest.raises(UserError, match=words):
+        check_inputs(model(), **(nothing | inputs))
+
+
+def test_a_refused_call_leaves_the_state_whole() -> None:
+    built = model()
+    state = built.start(2, 8)
+    built(draw(2, 2), state=state)
+    with pytest.raises(UserError, match="has 1000"):
+        built(torch.full((2, 3), 1000), state=state)
+    assert state.history.length == 2
+
+
+def test_a_source_is_read_once() -> None:
+    built = model(topology="encoder_decoder")
+    state = built.start(2, 8)
+    built(draw(2, 2), source=draw(2, 4), state=state)
+    with pytest.raises(UserError, match="has read its source already"):
+        built(draw(2, 2), source=draw(2, 4), state=state)
+
+
+ABSURD = [{"temperature": 1e-40}, {"repetition_penalty": 1e-45}, {"temperature": "1"}, {"top_k": 1.5}]
+
+
+@pytest.mark.parametrize("settings", ABSURD)
+def test_absurd_settings_are_refused(settings: dict) -> None:
+    """By the check itself: with shapes and types checked in tests, some would not reach it."""
+    with pytest.raises(UserError, match=next(iter(settings))):
+        Sampling.__post_init__(SimpleNamespace(**(vars(Sampling()) | settings)))
+
+
+def test_the_seed_of_a_build_may_be_an_override() -> None:
+    import zoo
+
+    sizes = ("model/size=tiny", "model.d_model=16")
+    weights = [
+        next(zoo.build("modern", *sizes, *more, **keys).parameters())
+        for more, keys in ((("seed=3",), {}), ((), {"seed": 3}), ((), {}))
+    ]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])

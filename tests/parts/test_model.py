@@ -27,7 +27,7 @@ TRUE = torch.ones(2, 6, dtype=torch.bool)
         (
             "decoder_only",
             {"documents": draw(2, 5)},
-            r"documents must have the shape of the tokens \(2, 6\), got \(2, 5\)",
+            r"documents must be whole numbers of shape \(2, 6\)",
         ),
         ("encoder_decoder", {"source": draw(2, 4), "source_padding": TRUE}, r"source_padding .* shape \(2, 4\)"),
         ("encoder_decoder", {"source": None}, "an encoder_decoder reads a source"),

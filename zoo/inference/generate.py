@@ -1,6 +1,7 @@
 """Go on from a prompt, token by token."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from zoo.errors import UserError
 from zoo.inference.sampling import Sampling
+from zoo.inputs import check_mask, check_tokens
 from zoo.luck import generator_for
 from zoo.model import Model
 
@@ -69,8 +71,8 @@ def stream_tokens(
     sampling: Sampling,
 ) -> Iterator[Int[Tensor, " B"]]:
     """`generate`, handing out each step's tokens (B,) as they come. The state is allocated once."""
+    check_prompt(model, prompt, padding, max_new_tokens, stop)
     rows, length = prompt.shape
-    check_prompt(model, prompt, padding, max_new_tokens)
     luck = _luck(rows, max_new_tokens, seed, seeds)
     stops = torch.tensor(list(stop), device=prompt.device)
     state = model.start(rows, length + max_new_tokens)
@@ -94,16 +96,16 @@ def stream_tokens(
         model.train(was_training)
 
 
-def check_prompt(model: Model, prompt: Tensor, padding: Tensor | None, max_new_tokens: int) -> None:
+def check_prompt(model: Model, prompt: Any, padding: Any, max_new_tokens: Any, stop: Any) -> None:
     """Refuse what cannot be gone on from."""
-    if prompt.shape[1] == 0:
-        raise UserError("the prompt is empty; give at least one token, such as the start mark")
-    if max_new_tokens < 0:
-        raise UserError(f"max_new_tokens={max_new_tokens} must not be negative")
-    low, high = int(prompt.min()), int(prompt.max())
-    if low < 0 or high >= model.vocabulary:
-        wrong = low if low < 0 else high
-        raise UserError(f"the prompt has token {wrong}, but the model's vocabulary is 0 to {model.vocabulary - 1}")
+    check_tokens(model, "the prompt", prompt)
+    check_mask("padding", padding, prompt)
+    if 0 in prompt.shape:
+        raise UserError("the prompt is empty; give at least one row of at least one token, such as the start mark")
+    if type(max_new_tokens) is not int or max_new_tokens < 0:
+        raise UserError(f"max_new_tokens={max_new_tokens!r} must be a whole number, not negative")
+    if isinstance(stop, str) or not isinstance(stop, Sequence) or not all(type(one) is int for one in stop):
+        raise UserError(f"stop={stop!r} must be a list of token ids")
     if padding is not None and not padding.any(1).all():
         raise UserError("a row of the prompt has no real token; leave that row out")
     longest = prompt.shape[1] if padding is None else int(padding.sum(1).max())

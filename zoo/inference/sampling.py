@@ -8,6 +8,12 @@ from torch import Tensor
 
 from zoo.errors import UserError
 
+SMALLEST = 1e-3
+"""Of temperatures and penalties: what is smaller would only overflow."""
+
+OPTIONAL = ("top_k", "top_p", "min_p")
+"""Filters that can be left out."""
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -33,12 +39,22 @@ class Sampling:
     repetition_penalty: int | float = 1.0
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            kinds = (int,) if name == "top_k" else (int, float)
+            if isinstance(value, bool) or (not isinstance(value, kinds) and not (value is None and name in OPTIONAL)):
+                raise UserError(f"{name}={value!r} must be a {'whole ' if name == 'top_k' else ''}number")
         rules = [
-            (self.temperature >= 0, f"temperature={self.temperature} must not be negative (0 takes the best token)"),
+            (
+                self.temperature == 0 or SMALLEST <= self.temperature <= 1 / SMALLEST,
+                f"temperature={self.temperature} must be 0 (the best token) or between {SMALLEST} and {1 / SMALLEST:g}",
+            ),
             (self.top_k is None or self.top_k >= 1, f"top_k={self.top_k} must be at least 1"),
             (self.top_p is None or 0 < self.top_p <= 1, f"top_p={self.top_p} must be above 0 and at most 1"),
             (self.min_p is None or 0 <= self.min_p <= 1, f"min_p={self.min_p} must be between 0 and 1"),
-            (self.repetition_penalty > 0, f"repetition_penalty={self.repetition_penalty} must be above 0"),
+            (
+                SMALLEST <= self.repetition_penalty <= 1 / SMALLEST,
+                f"repetition_penalty={self.repetition_penalty} must be between {SMALLEST} and {1 / SMALLEST:g}",
+            ),
         ]
         for right, message in rules:
             if not right:
@@ -51,15 +67,16 @@ class Sampling:
         `seen` are the tokens the row has, −1 for none. Raises UserError for logits that are not numbers."""
         if not logits.isfinite().all():
             raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
-        logits = self._penalised(logits.float(), seen)
+        logits = self._penalised(logits.double(), seen)
         if self.temperature == 0:
             return logits.argmax(-1)
-        shares = self.probabilities(logits).double().cumsum(-1)
-        return torch.searchsorted(shares, luck.double()[:, None] * shares[:, -1:], right=True).squeeze(-1)
+        shares = self.probabilities(logits).cumsum(-1)
+        drawn = torch.searchsorted(shares, luck.double()[:, None] * shares[:, -1:], right=True).squeeze(-1)
+        return drawn.clamp(max=logits.shape[-1] - 1)  # a draw of almost 1 may round to the end
 
     def probabilities(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         """The distribution that is drawn from, at a temperature above 0."""
-        p = (logits / self.temperature).softmax(-1)
+        p = (logits.double() / self.temperature).softmax(-1)
         if self.top_k is not None and self.top_k < p.shape[-1]:
             p = p.masked_fill(p < p.topk(self.top_k).values[:, -1:], 0.0)
         if self.top_p is not None:

@@ -59,6 +59,8 @@ class EncoderDecoder(Topology):
     def _read(self, source: Text | None, attend: Attend, state: ModelState | None) -> tuple[Memory, Auxiliary]:
         """What the encoder makes of the source; from the state if an earlier call has read it."""
         if state is not None and state.memory is not None:
+            if source is not None:
+                raise UserError("this state has read its source already; leave out source=, or start another state")
             return state.memory, {}
         if source is None:
             raise UserError("an encoder_decoder reads a source: call model(target, source=...)")

@@ -1,0 +1,86 @@
+"""What a model is given, looked at before anything is computed: what would fail deep inside, or not at all."""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from zoo.ability import Ability
+from zoo.errors import UserError
+from zoo.state import ModelState
+
+if TYPE_CHECKING:
+    from zoo.model import Model
+
+
+def check_inputs(
+    model: "Model",
+    tokens: Any,
+    padding: Any,
+    source: Any,
+    source_padding: Any,
+    prefix: Any,
+    documents: Any,
+    state: ModelState | None,
+) -> None:
+    """Raise UserError for tensors of another kind than `Model.forward` takes, and for what its topology or its mixers
+    cannot do with them."""
+    kind, traits = type(model.topology).__name__, model.topology.traits
+    if source is not None and not traits.reads_source:
+        raise UserError(f"{kind} has no encoder to read a source; put the source in front of the tokens")
+    if prefix is not None and not traits.takes_prefix:
+        raise UserError(f"{kind} takes no prefix; choose model/topology=prefix_lm")
+    check_tokens(model, "tokens", tokens)
+    if source is not None:
+        check_tokens(model, "source", source)
+        if len(source) != len(tokens):
+            raise UserError(f"the source has {len(source)} rows, the tokens have {len(tokens)}")
+    check_mask("padding", padding, tokens)
+    check_mask("prefix", prefix, tokens)
+    check_mask("source_padding", source_padding, source)
+    if documents is not None:
+        model.require(Ability.PACKING)
+        if not _whole_numbers(documents) or documents.shape != tokens.shape:
+            raise UserError(f"documents must be whole numbers of shape {tuple(tokens.shape)}, got {_told(documents)}")
+    if padding is not None or source_padding is not None:
+        model.require(Ability.PADDING)
+    if state is not None:
+        _check_state(model, tokens, documents, state)
+
+
+def check_tokens(model: "Model", name: str, tokens: Any) -> None:
+    """Tokens are whole numbers (B, T) of the vocabulary; their values are looked at on the CPU only, where nothing has
+    to be waited for."""
+    if not _whole_numbers(tokens) or tokens.ndim != 2:
+        raise UserError(f"{name} must be a tensor of whole numbers of shape (B, T), got {_told(tokens)}")
+    if tokens.device.type == "cpu" and tokens.numel():
+        low, high = (int(value) for value in tokens.aminmax())
+        if low < 0 or high >= model.vocabulary:
+            wrong = low if low < 0 else high
+            raise UserError(f"{name} has {wrong}, but the model's vocabulary is 0 to {model.vocabulary - 1}")
+
+
+def check_mask(name: str, mask: Any, tokens: Tensor | None) -> None:
+    """A mask is bool and as large as what it masks; True means real."""
+    if mask is None:
+        return
+    wanted = "of a source" if tokens is None else tuple(tokens.shape)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or tokens is None or mask.shape != tokens.shape:
+        raise UserError(f"{name} must be a bool tensor of shape {wanted} (True = real), got {_told(mask)}")
+
+
+def _check_state(model: "Model", tokens: Tensor, documents: Tensor | None, state: ModelState) -> None:
+    if state.model != id(model):
+        raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
+    if documents is not None:
+        raise UserError("a state carries one document per row; leave out documents=")
+    if len(tokens) != len(state.history.positions):
+        raise UserError(f"this state is for {len(state.history.positions)} rows, the tokens have {len(tokens)}")
+
+
+def _whole_numbers(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype in (torch.int64, torch.int32)
+
+
+def _told(value: Any) -> str:
+    return f"{value.dtype} {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
