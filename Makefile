@@ -1,4 +1,4 @@
-# make demo   set up, train a small model on real text, say where the result is
+# make demo   set up, train a small model on real text, say at the end where the run is
 # make test   set up, run everything that CI runs
 PYTHON ?= python3
 BIN := .venv/bin
@@ -7,6 +7,7 @@ BIN := .venv/bin
 
 # Installed once per change of the dependencies; after that nothing needs a network.
 .venv/.installed: pyproject.toml constraints.txt
+	@echo "setting up .venv: a minute or two"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@

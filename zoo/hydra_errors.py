@@ -28,12 +28,16 @@ def translate(message: str) -> str:
         key, keys = found.group(1), _keys()
         if key in keys:
             return f"no key '{key}' in the options chosen here; --cfg job shows the keys there are"
-        return f"no key '{key}'{did_you_mean(key, keys)}; `python train.py --cfg job` shows all keys"
+        groups = {group.rpartition("/")[2]: group for group in _groups()}
+        hint = f" (did you mean {groups[key]}?)" if key in groups else did_you_mean(key, keys)
+        return f"no key '{key}'{hint}; `python train.py --cfg job` shows all keys"
     if found := re.search(r"Could not override '([^']+)'", message):
         group = found.group(1)
         return f"no group '{group}'{did_you_mean(group, _groups())}; choose from {', '.join(_groups())}"
     if "Error parsing override" in message or "mismatched input" in message:
         line = message.strip().splitlines()[0]
+        if "expecting ID" in message:
+            return f"{line.rstrip()} — choose a group as in model/norm=rmsnorm, set a value as in model.norm.eps=1e-6"
         return f"{line.rstrip()} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
     return " ".join(message.split())
 

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from zoo.catalogue import catalogue
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.registry import did_you_mean
+from zoo.terminal import show
 
 
 def print_list(words: Sequence[str]) -> None:
@@ -28,11 +29,8 @@ def print_list(words: Sequence[str]) -> None:
             file = entry.config if entry.part is None else entry.part.file
             line = "" if entry.part is None else f":{entry.part.line}"
             paper = "" if entry.part is None else entry.part.paper
-            table.add_row(entry.family, entry.option, entry.summary, _relative(file) + line, paper)
-    console = Console()
-    if not console.is_terminal:
-        console.width = 400  # a pipe gets one line an option
-    console.print(table, highlight=False)
+            table.add_row(*map(escape, (entry.family, entry.option, entry.summary, _relative(file) + line, paper)))
+    show(table)
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from zoo.ability import Ability, missing
@@ -12,6 +12,7 @@ from zoo.mixer import Mixer, mixers
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.position import positions
+from zoo.terminal import show
 from zoo.topology import topologies
 
 Reason = Callable[[str, str], str | None]
@@ -22,7 +23,6 @@ def print_matrix(words: Sequence[str]) -> None:
     """Print a table for each pair of axes that can refuse each other, and the reasons below."""
     plugins, _, _ = split_words(words)
     load_plugins(plugins)
-    console = Console()
     for title, rows, columns, reason in tables():
         table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
@@ -31,11 +31,11 @@ def print_matrix(words: Sequence[str]) -> None:
         reasons = {(row, column): reason(row, column) for row in rows for column in columns}
         for row in rows:
             table.add_row(row, *("—" if reasons[row, column] else "yes" for column in columns))
-        console.print(table)
+        show(table)
         for (row, column), why in reasons.items():
             if why:
-                console.print(f"  {row} × {column}: {why}", highlight=False)
-        console.print()
+                show(escape(f"  {row} × {column}: {why}"))
+        show("")
 
 
 def tables() -> list[tuple[str, list[str], list[str], Reason]]:

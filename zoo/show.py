@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 import torch
-from rich.console import Console
 from rich.tree import Tree
 from torch import nn
 
@@ -18,6 +17,7 @@ from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
 from zoo.stack import Stack
+from zoo.terminal import show
 
 
 def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
@@ -29,10 +29,7 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     load_plugins(node["plugins"])
     with torch.device("meta"):
         model = assemble(parse_model(node["model"]), vocabulary)
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200  # a pipe has no width of its own
-    console.print(draw(model, node["budget"]["context"]), highlight=False)
+    show(draw(model, node["budget"]["context"]))
 
 
 def draw(model: Model, context: int) -> Tree:

@@ -17,11 +17,11 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
+from zoo.terminal import show
 
 VARIABLE = "ZOO_SWEEP"
 
@@ -91,14 +91,14 @@ def report() -> int:
         if path is not None:
             _discard(path)
         return 0
-    table = Table(title=f"sweep {path}", title_justify="left", box=None, header_style="bold", pad_edge=False)
+    table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("job", "state", "overrides that differ"):
         table.add_column(column, overflow="fold")
     common = set.intersection(*(set(note["overrides"]) for note in notes)) if len(notes) > 1 else set()
     for note in sorted(notes, key=lambda one: int(one["job"])):
         differing = " ".join(one for one in note["overrides"] if one not in common)
         table.add_row(str(note["job"]), note["state"], escape(differing))
-    Console().print(table, highlight=False)
+    show(escape(f"sweep {path}"), table)
     failed = {note["state"] for note in notes} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 

@@ -92,3 +92,11 @@ def test_every_schedule_has_a_file_that_sets_all_its_keys(name):
     assert text.startswith("# ")
     assert node.keys() - {"name"} == fields(schedules.get(name)).keys()
     schedules.build(parse_option("schedule", node, "schedule"))
+
+
+@pytest.mark.parametrize("name", schedules.names())
+def test_a_warm_up_below_one_is_a_share_of_the_steps(name):
+    assert series(name, 40, warmup=0.1) == series(name, 40, warmup=4)
+    assert series(name, 4, warmup=0.1) == series(name, 4, warmup=0)
+    with pytest.raises(UserError, match="a number of updates, or a share"):
+        series(name, 40, warmup=2.5)

@@ -69,15 +69,21 @@ def run_name(words: Iterable[str], science: Mapping[str, Any]) -> str:
 
 
 def slug(choices: Mapping[str, str], overrides: Iterable[str]) -> list[str]:
-    """The readable half of a run's name: model, data, and what else was chosen on the command line, parts first."""
+    """The readable half of a run's name: model, data, and what else was chosen on the command line: parts first, then
+    other values, how much and how fast last."""
     words = [choices.get("model", "model"), choices.get("data", "data")]
-    for override in sorted(overrides, key=lambda one: "/" not in one.partition("=")[0]):
+    for override in sorted(overrides, key=_rank):
         key, _, value = override.lstrip("+~").partition("=")
         top = key.split(".")[0]
         silent = key in SILENT or key == "data.path" or (top in SILENT and top not in ("model", "data"))
         if not silent and key.removeprefix("budget.") not in OBSERVATION:
             words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
     return words
+
+
+def _rank(override: str) -> int:
+    key = override.partition("=")[0]
+    return 0 if "/" in key else 2 if key.startswith(("budget.", "schedule")) else 1
 
 
 def find_folder(root: Path, words: list[str], science: Mapping[str, Any]) -> Path:

@@ -59,6 +59,7 @@ class Job:
                 raise KeyboardInterrupt(how_to_resume(folder.path, self.saved)) from None
             raise
         folder.finish("done", step=steps, seconds=round(self.state.seconds, 3), scores=scores)
+        self.display.say(f"done: {folder.path}    python evaluate.py run={folder.path}")
 
     def _end(self, error: BaseException) -> None:
         """Say in the folder why the run did not come to its end."""

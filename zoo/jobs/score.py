@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from omegaconf import DictConfig
-from rich.console import Console
 from rich.table import Table
 
 from zoo.api import Run, load
@@ -21,6 +20,7 @@ from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
 from zoo.schema import convert, parse_option, typed
+from zoo.terminal import show
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
 from zoo.training.files import json_text, write_whole
@@ -101,12 +101,9 @@ def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
         bits = "—" if one.bits_per_byte is None else f"{one.bits_per_byte:.4f}"
         perplexity = f"{torch.tensor(one.loss).exp().item():.3f}"
         table.add_row(split, f"{one.loss:.4f}", perplexity, bits, f"{one.accuracy:.4f}", f"{one.tokens:,}")
-    console = Console()
-    if not console.is_terminal:
-        console.width = 200  # a pipe has no width of its own
-    console.print(table, highlight=False)
+    show(table)
     for split, one in scores.items():
         if one.no_bits_per_byte:
-            console.print(f"{split}: no bits per byte, since {one.no_bits_per_byte}", highlight=False)
+            show(f"{split}: no bits per byte, since {one.no_bits_per_byte}")
         if one.skills:
-            console.print(skill_table(split, one), highlight=False)
+            show(skill_table(split, one))

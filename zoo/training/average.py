@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.errors import UserError
+from zoo.training.weights import finite, same_kind
 
 
 class Average:
@@ -39,6 +40,8 @@ class Average:
         for name, weight in weights.items():
             if weight.shape != like[name].shape:
                 raise UserError(f"the saved average of {name} is {list(weight.shape)}, not {list(like[name].shape)}")
+            if not same_kind(weight, like[name]) or not finite(weight, like[name]):
+                raise UserError(f"the saved average of {name} is damaged: it must be of finite real numbers")
         self.weights = {name: weights[name].detach().to(like[name], copy=True) for name in like if weights}
 
     @contextmanager

@@ -3,12 +3,18 @@
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from zoo.errors import UserError
+
+
+DEEPEST = 64
+"""How deep lists and mappings of our own files may nest; the deepest of them nest about ten."""
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -21,10 +27,32 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
+def parse_json(text: str | bytes) -> Any:
+    """What the text says. Raises ValueError when it is no JSON, or nests so deep that no reader could walk it."""
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deep") from error
+    refuse_depth(found)
+    return found
+
+
+def refuse_depth(value: Any) -> None:
+    """Raises ValueError when lists and mappings nest deeper than `DEEPEST`, or hold themselves."""
+    level = {0: value}
+    for _ in range(DEEPEST):
+        holders = [one for one in level.values() if isinstance(one, dict | list)]
+        inner = [one for holder in holders for one in (holder.values() if isinstance(holder, dict) else holder)]
+        level = {id(one): one for one in inner}
+        if not level:
+            return
+    raise ValueError("it nests too deep")
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a file. Raises UserError when the file is missing or damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path} is missing or damaged ({error})") from error
     if not isinstance(found, dict):
@@ -50,6 +78,33 @@ def write_flushed(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def sweep_up(folder: Path, written: Iterable[str] = ()) -> None:
+    """Remove what `write_whole` left when its process was killed. Files named in `written` have no writer but the
+    caller, of whatever process they tell; for others the process must be gone."""
+    for left in folder.glob(".*.tmp"):
+        found = re.fullmatch(r"\.(.+)\.([0-9]{1,9})\.tmp", left.name)
+        if found and (found[1] in written or not _lives(int(found[2]))):
+            left.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # of another user
+    return True
+
+
+def remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or a file."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def flush_folder(path: Path) -> None:

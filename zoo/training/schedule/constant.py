@@ -5,8 +5,8 @@ from zoo.training.schedule import Schedule, schedules
 class Constant(Schedule):
     """factor = 1 after the warm-up."""
 
-    def __init__(self, *, warmup: int = 100):
+    def __init__(self, *, warmup: int | float = 0.1):
         super().__init__(warmup)
 
-    def after(self, step: int, steps: int) -> float:
+    def after(self, step: int, steps: int, warm: int) -> float:
         return 1.0

@@ -11,10 +11,10 @@ class Cosine(Schedule):
     differs: one half wave, no restarts; the floor is a share of the peak.
     """
 
-    def __init__(self, *, warmup: int = 100, floor: float = 0.1):
+    def __init__(self, *, warmup: int | float = 0.1, floor: float = 0.1):
         super().__init__(warmup)
         check_floor(floor)
         self.floor = floor
 
-    def after(self, step: int, steps: int) -> float:
+    def after(self, step: int, steps: int, warm: int) -> float:
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * share_of_way(step, steps))) / 2

@@ -12,8 +12,8 @@ class InverseSqrt(Schedule):
     warm-up the factor is 1/√u.
     """
 
-    def __init__(self, *, warmup: int = 100):
+    def __init__(self, *, warmup: int | float = 0.1):
         super().__init__(warmup)
 
-    def after(self, step: int, steps: int) -> float:
-        return math.sqrt(max(self.warmup, 1) / (self.warmup + step + 1))
+    def after(self, step: int, steps: int, warm: int) -> float:
+        return math.sqrt(max(warm, 1) / (warm + step + 1))

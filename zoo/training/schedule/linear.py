@@ -8,10 +8,10 @@ class Linear(Schedule):
     paper: Devlin et al. 2019 (BERT), arXiv:1810.04805; to zero: Bergsma et al. 2025, arXiv:2502.15938
     """
 
-    def __init__(self, *, warmup: int = 100, floor: float = 0.0):
+    def __init__(self, *, warmup: int | float = 0.1, floor: float = 0.0):
         super().__init__(warmup)
         check_floor(floor)
         self.floor = floor
 
-    def after(self, step: int, steps: int) -> float:
+    def after(self, step: int, steps: int, warm: int) -> float:
         return self.floor + (1 - self.floor) * (1 - share_of_way(step, steps))

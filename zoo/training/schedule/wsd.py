@@ -15,7 +15,12 @@ class WSD(Schedule):
     """
 
     def __init__(
-        self, *, warmup: int = 100, decay: float = 0.2, shape: Literal["linear", "sqrt"] = "sqrt", floor: float = 0.0
+        self,
+        *,
+        warmup: int | float = 0.1,
+        decay: float = 0.2,
+        shape: Literal["linear", "sqrt"] = "sqrt",
+        floor: float = 0.0,
     ):
         super().__init__(warmup)
         check_floor(floor)
@@ -25,7 +30,7 @@ class WSD(Schedule):
         self.shape = shape
         self.floor = floor
 
-    def after(self, step: int, steps: int) -> float:
+    def after(self, step: int, steps: int, warm: int) -> float:
         last = max(1, round(self.decay * steps))
         q = max(0, step + 1 - (steps - last)) / last
         return self.floor + (1 - self.floor) * (1 - (math.sqrt(q) if self.shape == "sqrt" else q))
