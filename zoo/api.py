@@ -52,14 +52,39 @@ def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
     load_plugins(plugins)
     checkpoint = _find(Path(path))
     architecture = checkpoint.architecture
-    tokenizer = load_tokenizer(checkpoint.tokenizer)
+    tokenizer = _tokenizer(checkpoint)
+    _refuse_wrong(checkpoint, tokenizer)
     model = assemble(parse_model(architecture["model"]), architecture["vocabulary"])
     checkpoint.load_model(model, averaged=True)
     return Run(model.eval(), tokenizer, architecture, checkpoint.step)
 
 
+def _tokenizer(checkpoint: Checkpoint) -> Tokenizer:
+    file = checkpoint.path / "tokenizer.json"
+    try:
+        return load_tokenizer(checkpoint.tokenizer)
+    except RecursionError as error:
+        raise UserError(f"{file} is damaged: it nests too deep") from error
+
+
+def _refuse_wrong(checkpoint: Checkpoint, tokenizer: Tokenizer) -> None:
+    """Raises UserError when what a checkpoint says of its making is not of its type, or its vocabulary is not that of
+    its tokenizer."""
+    about, file = checkpoint.architecture, checkpoint.path / "model.json"
+    for key in ("model", "objective", "data"):
+        if not isinstance(about.get(key), dict):
+            raise UserError(f"{file} is damaged: architecture.{key} must be a mapping")
+    for key in ("vocabulary", "context"):
+        if type(about.get(key)) is not int or about[key] < 1:
+            raise UserError(f"{file} is damaged: architecture.{key} must be a whole number of at least 1")
+    if about["vocabulary"] != tokenizer.vocabulary:
+        raise UserError(
+            f"{file} is damaged: its vocabulary is {about['vocabulary']}, its tokenizer has {tokenizer.vocabulary}"
+        )
+
+
 def _find(path: Path) -> Checkpoint:
-    if (path / "model.json").exists():
+    if path.is_file() or (path / "model.json").exists():
         return open_checkpoint(path)
     if not path.is_dir():
         raise UserError(f"no folder {path}; give a run folder, or one of its checkpoints")

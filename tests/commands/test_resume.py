@@ -1,17 +1,23 @@
 """A run that stops goes on as if it had not."""
 
 import errno
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
+import zoo
 from tests.commands.conftest import ROOT, TINY, Command
+from zoo.errors import UserError
+from zoo.training.checkpoint import seal
 
 STEPS = (
     "budget.steps=12",
@@ -312,3 +318,73 @@ def test_a_run_on_a_relative_path_goes_on_from_another_folder(command: Command, 
     assert done.code == 0, done.err
     assert lines(folder)[: len(before)] == before
     assert json.loads((folder / "record.json").read_text())["overrides"] == list(options)
+
+
+def rewrite(checkpoint: Path, change: Callable[[dict], object]) -> None:
+    """Change what model.json says, under a seal that fits."""
+    about = json.loads((checkpoint / "model.json").read_text())
+    change(about)
+    names = about["sha256"]
+    about["sha256"] = {name: hashlib.sha256((checkpoint / name).read_bytes()).hexdigest() for name in names}
+    (checkpoint / "model.json").write_text(json.dumps({**about, "seal": seal(about)}))
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda state: state["optimizer"].popitem(), "it lacks"),
+        (
+            lambda state: next(iter(state["optimizer"].values())).update(exp_avg=torch.zeros(1)),
+            "does not fit its shape",
+        ),
+        (lambda state: state.update(tokens=float("inf")), "tokens must be"),
+        (lambda state: state.update(seconds=-1.0), "seconds must be"),
+        (lambda state: state.update(optimizer=5), "does not hold the state"),
+    ],
+)
+def test_a_damaged_train_state_is_refused_before_the_run_is_marked_running(
+    command: Command, finished: Path, harm: Callable[[dict], object], words: str
+) -> None:
+    checkpoint = finished / "checkpoints" / "step_4"
+    state = torch.load(checkpoint / "train_state.pt", weights_only=True)
+    harm(state)
+    torch.save(state, checkpoint / "train_state.pt")
+    rewrite(checkpoint, lambda about: None)
+    status = (finished / "status.json").read_text()
+    done = command("train", f"resume='{finished}'")
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert words in done.err
+    assert (finished / "status.json").read_text() == status
+
+
+def test_a_checkpoint_beyond_the_run_is_refused(command: Command, finished: Path) -> None:
+    checkpoint = (finished / "checkpoints" / "step_4").rename(finished / "checkpoints" / "step_5")
+    rewrite(checkpoint, lambda about: about.update(step=5))
+    done = command("train", f"resume='{finished}'")
+    assert done.code == 2
+    assert "step_5 lies beyond budget.steps=4; remove the folder to begin anew" in done.err
+
+
+def test_a_checkpoint_that_says_wrong_things_of_its_making_is_not_loaded(finished: Path) -> None:
+    checkpoint = finished / "checkpoints" / "step_4"
+    architecture = json.loads((checkpoint / "model.json").read_text())["architecture"]
+    assert zoo.load(checkpoint).step == 4
+    for key, value, words in (
+        ("model", None, "architecture.model must be a mapping"),
+        ("model", {"name": 5}, "model"),
+        ("data", "text", "architecture.data must be a mapping"),
+        ("vocabulary", "259", "architecture.vocabulary must be"),
+        ("vocabulary", -1, "architecture.vocabulary must be"),
+        ("vocabulary", True, "architecture.vocabulary must be"),
+        ("vocabulary", 10**12, "its tokenizer has 259"),
+        ("context", 0.5, "architecture.context must be"),
+    ):
+        rewrite(checkpoint, lambda about, key=key, value=value: about.update(architecture={**architecture, key: value}))
+        with pytest.raises(UserError, match=words):
+            zoo.load(checkpoint)
+    rewrite(checkpoint, lambda about: about.update(architecture=architecture))
+    (checkpoint / "tokenizer.json").write_text("[" * 100_000)
+    rewrite(checkpoint, lambda about: None)
+    with pytest.raises(UserError, match=r"tokenizer\.json is damaged"):
+        zoo.load(checkpoint)

@@ -126,6 +126,25 @@ def spoil_tokens(folder: Path) -> None:
         handle.write(b"x")
 
 
+def swap_tokens(folder: Path) -> None:
+    file = folder / "train.tokens"
+    tokens = np.fromfile(file, dtype="<u2")
+    file.unlink()  # what is mapped stays as it was
+    tokens[::-1].tofile(file)
+
+
+def forget_a_split(folder: Path) -> None:
+    meta = json.loads((folder / "meta.json").read_text())
+    del meta["summary"]["splits"]["test"], meta["seal"]
+    (folder / "meta.json").write_text(json.dumps({**meta, "seal": cache._digest(meta)}))
+
+
+def spoil_seal(folder: Path) -> None:
+    meta = json.loads((folder / "meta.json").read_text())
+    meta["summary"]["bytes"] += 1
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
 def spoil_offsets(folder: Path) -> None:
     (folder / "test.offsets").write_bytes(np.array([0, 7], dtype="<i8").tobytes())
 
@@ -158,7 +177,8 @@ def leave_half(folder: Path) -> None:
 
 
 SPOILS = [
-    spoil_tokens, spoil_offsets, spoil_tokenizer, spoil_dtype, spoil_meta, spoil_format, lose_a_file, leave_half,
+    spoil_tokens, swap_tokens, forget_a_split, spoil_seal, spoil_offsets,
+    spoil_tokenizer, spoil_dtype, spoil_meta, spoil_format, lose_a_file, leave_half,
 ]  # fmt: skip
 
 

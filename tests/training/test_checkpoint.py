@@ -11,7 +11,7 @@ from torch import nn
 
 from tests.training.tiny_training import Tiny, fill
 from zoo.errors import UserError
-from zoo.training.checkpoint import latest_checkpoint, open_checkpoint, save_checkpoint
+from zoo.training.checkpoint import latest_checkpoint, open_checkpoint, save_checkpoint, seal
 from zoo.training.divergence import Diverged, refuse_broken
 from zoo.training.weights import load_weights, weights_of
 
@@ -202,7 +202,7 @@ def test_when_every_checkpoint_is_damaged_nothing_starts_over_silently(tmp_path)
 def test_another_format_is_refused_with_both_numbers(tmp_path):
     path = save(tmp_path, 1, Tiny()) / "model.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
-    with pytest.raises(UserError, match="format 99, this version reads 1"):
+    with pytest.raises(UserError, match="format 99, this version reads 2"):
         open_checkpoint(path.parent)
 
 
@@ -239,14 +239,18 @@ def forge(path):
 
     about = json.loads((path / "model.json").read_text())
     about["sha256"] = {name: hashlib.sha256((path / name).read_bytes()).hexdigest() for name in about["sha256"]}
-    (path / "model.json").write_text(json.dumps(about))
+    rewrite(path, about)
+
+
+def rewrite(path, about):
+    (path / "model.json").write_text(json.dumps({**about, "seal": seal(about)}))
 
 
 def test_a_digest_cannot_point_outside_the_checkpoint(tmp_path):
     path = save(tmp_path, 1, Tiny())
     about = json.loads((path / "model.json").read_text())
     about["sha256"]["../../secret"] = "0"
-    (path / "model.json").write_text(json.dumps(about))
+    rewrite(path, about)
     with pytest.raises(UserError, match="step_1/secret"):
         open_checkpoint(path)
 
@@ -270,3 +274,87 @@ def test_what_a_killed_process_left_is_swept_up(tmp_path):
     assert latest_checkpoint(tmp_path).step == 1
     save(tmp_path, 2, Tiny())
     assert sorted(os.listdir(tmp_path)) == ["step_1", "step_2"]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"step": -1}, "step must be"),
+        ({"step": 1.0}, "step must be"),
+        ({"step": True}, "step must be"),
+        ({"step": 2}, "it is of step 2"),
+        ({"ties": {"a": 1}}, "ties must be"),
+        ({"ties": []}, "ties must be"),
+        ({"architecture": [1]}, "architecture must be"),
+        ({"sha256": {}}, "no sha256 of model.safetensors"),
+        ({"sha256": None}, "sha256 must be"),
+        ({"format": "2"}, "format 2"),
+    ],
+)
+def test_what_model_json_says_must_be_of_its_type_even_under_a_seal(tmp_path, values, words):
+    path = save(tmp_path, 1, Tiny())
+    rewrite(path, json.loads((path / "model.json").read_text()) | values)
+    with pytest.raises(UserError, match=words):
+        open_checkpoint(path)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "train_state.pt"])
+def test_a_file_without_a_digest_is_refused(tmp_path, name):
+    path = save(tmp_path, 1, Tiny())
+    about = json.loads((path / "model.json").read_text())
+    del about["sha256"][name]
+    rewrite(path, about)
+    with pytest.raises(UserError, match=f"no sha256 of {name}"):
+        open_checkpoint(path)
+
+
+def test_an_edited_model_json_is_refused(tmp_path):
+    path = save(tmp_path, 1, Tiny()) / "model.json"
+    path.write_text(path.read_text().replace("tiny", "tidy"))
+    with pytest.raises(UserError, match="not say what was saved"):
+        open_checkpoint(path.parent)
+    path.write_text("[" * 100_000)
+    with pytest.raises(UserError, match=r"model\.json is missing or damaged"):
+        open_checkpoint(path.parent)
+
+
+def test_a_plain_file_is_told_as_such_and_makes_room(tmp_path):
+    (tmp_path / "step_4").write_text("")
+    with pytest.raises(UserError, match="step_4 is a file"):
+        open_checkpoint(tmp_path / "step_4")
+    save(tmp_path, 4, Tiny())
+    assert latest_checkpoint(tmp_path).step == 4
+
+
+def test_a_tokenizer_that_is_no_text_is_refused(tmp_path):
+    path = save(tmp_path, 1, Tiny())
+    (path / "tokenizer.json").write_bytes(b"\xff")
+    forge(path)
+    with pytest.raises(UserError, match=r"tokenizer\.json is missing or damaged"):
+        open_checkpoint(path).tokenizer  # noqa: B018
+
+
+@pytest.mark.parametrize("data", [b"\x80\x02.", b"\x80\x02h\x05.", b"PK\x05\x06" + bytes(18), b"", b"\x80\x02K\x01."])
+def test_a_damaged_train_state_is_a_sentence_whatever_torch_raises(tmp_path, data):
+    path = save(tmp_path, 1, Tiny())
+    (path / "train_state.pt").write_bytes(data)
+    forge(path)
+    with pytest.raises(UserError, match=r"train_state\.pt is refused"):
+        open_checkpoint(path, to_resume=True).train_state()
+
+
+@pytest.mark.parametrize("change", [torch.Tensor.int, torch.Tensor.bool, lambda one: one + 0j])
+def test_weights_of_another_kind_are_refused(change):
+    model = fresh()
+    tensors, _ = weights_of(Tiny())
+    with pytest.raises(UserError, match=r"of another kind: up\.weight \(torch"):
+        load_weights(model, {**tensors, "up.weight": change(tensors["up.weight"])}, {}, "file")
+    assert same_weights(model, fresh())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+def test_weights_that_are_not_finite_are_not_loaded(value):
+    tensors, _ = weights_of(Tiny())
+    tensors["up.weight"] = torch.full((16, 8), value, dtype=torch.float64)
+    with pytest.raises(UserError, match=r"not finite: up\.weight"):
+        load_weights(fresh(), tensors, {}, "file")

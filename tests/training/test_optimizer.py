@@ -259,3 +259,53 @@ def test_every_optimizer_has_a_file_that_sets_all_its_keys(name):
     assert node.keys() - {"name"} == fields(optimizers.get(name)).keys()
     assert {"lr", "weight_decay", "decay_embeddings", "clip", "ema"} <= node.keys()
     optimizers.build(parse_option("optimizer", node, "optimizer"), Tiny())
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda state: state.pop("up.bias"),
+        lambda state: state["up.bias"].pop("exp_avg"),
+        lambda state: state["up.bias"].update(other=torch.zeros(16)),
+        lambda state: state["up.bias"].update(exp_avg=torch.zeros(1)),
+        lambda state: state["up.bias"].update(exp_avg=0.0),
+        lambda state: state["up.bias"].update(exp_avg=torch.zeros(16, dtype=torch.int64)),
+        lambda state: state["up.bias"].update(exp_avg=torch.zeros(16, device="meta")),
+        lambda state: state["up.bias"].update(exp_avg=torch.zeros(16).to_sparse()),
+        lambda state: state["up.bias"].update(step=torch.zeros(16)),
+        lambda state: state["up.bias"].update(step=torch.tensor(float("nan"))),
+        lambda state: state.update({"up.bias": [1]}),
+    ],
+)
+def test_a_damaged_state_is_refused_by_name_and_changes_nothing(harm):
+    model = Tiny()
+    saved, other = build("adamw", model), build("adamw", model)
+    run(saved, model, steps=1)
+    state = {name: dict(one) for name, one in saved.state_dict().items()}
+    harm(state)
+    with pytest.raises(UserError, match=r"saved optimizer state .*up\.bias"):
+        other.load_state_dict(state)
+    assert not any(other.state_dict().values())
+
+
+@pytest.mark.parametrize("name", optimizers.names())
+def test_a_parameter_without_a_gradient_so_far_comes_back_as_such(name):
+    model = Tiny()
+    saved, other = build(name, model), build(name, model)
+    gradients(model, 0)
+    model.up.bias.grad = None
+    saved.step(1.0, saved.grad_norm())
+    other.load_state_dict(saved.state_dict())
+    assert other.state_dict().keys() == ALL
+    assert other.state_dict()["up.bias"] == {}
+
+
+def test_a_state_of_one_stored_number_gets_memory_of_its_own():
+    model = Tiny()
+    saved, other = build("adamw", model), build("adamw", model)
+    run(saved, model, steps=1)
+    state = {
+        key: {**one, "exp_avg": torch.zeros(1).expand(one["exp_avg"].shape)} for key, one in saved.state_dict().items()
+    }
+    other.load_state_dict(state)
+    assert all(one["exp_avg"].is_contiguous() for one in other.state_dict().values())

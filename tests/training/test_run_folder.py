@@ -135,3 +135,56 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match=re.escape(f"cannot write into {tmp_path / 'file' / 'run'}")):
         RunFolder(tmp_path / "file" / "run").__enter__()
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize("step", ["NaN", "Infinity", "1.5", "true", '"1"', "null", "-1", "[1]", DEEP])
+def test_a_step_of_the_metrics_is_a_whole_number(tmp_path, step):
+    (tmp_path / "metrics.jsonl").write_text(f'{{"step": {step}}}\n')
+    with pytest.raises(UserError, match=r"damaged in line 1.*remove the folder to begin anew"):
+        read_metrics(tmp_path)
+
+
+def test_metrics_that_are_a_folder_are_refused(tmp_path):
+    (tmp_path / "metrics.jsonl").mkdir()
+    with pytest.raises(UserError, match=r"metrics\.jsonl .*remove the folder to begin anew"):
+        read_metrics(tmp_path)
+
+
+@pytest.mark.parametrize("text", [DEEP, '{"a": ' * 500 + "1" + "}" * 500, "a: &a [*a]"])
+@pytest.mark.parametrize(
+    ("file", "read"), [("status.json", read_status), ("record.json", read_record), ("config.yaml", read_config)]
+)
+def test_what_nests_too_deep_is_a_sentence(tmp_path, file, read, text):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(UserError, match=re.escape(file)):
+        read(tmp_path)
+
+
+def test_a_damaged_status_says_what_to_do(tmp_path):
+    (tmp_path / "status.json").write_text("{")
+    with pytest.raises(UserError, match="remove the folder to begin anew"):
+        read_status(tmp_path)
+
+
+def test_resumptions_that_are_no_list_are_refused_before_the_run_is_marked_running(tmp_path):
+    (tmp_path / "record.json").write_text('{"resumed": 5}')
+    with RunFolder(tmp_path) as run, pytest.raises(UserError, match="resumed is no list; remove the folder"):
+        run.start({}, {}, step=1)
+    assert read_status(tmp_path) is None
+
+
+def test_what_dead_writers_left_is_swept_up(tmp_path):
+    dead = 999_999_999
+    for name in (f".record.json.{os.getpid()}.tmp", f".scores.json.{dead}.tmp", f".scores.json.{os.getppid()}.tmp"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "checkpoints" / ".step_2.tmp").mkdir(parents=True)
+    (tmp_path / "checkpoints" / ".step_4.old.tmp").mkdir()
+    with RunFolder(tmp_path) as run:
+        run.start({}, {})
+        assert os.listdir(run.checkpoints) == []
+        assert [one.name for one in tmp_path.glob(".*.tmp")] == [f".scores.json.{os.getppid()}.tmp"]
+        (tmp_path / "checkpoints" / ".step_4.old.tmp").mkdir()
+    assert os.listdir(tmp_path / "checkpoints") == []

@@ -15,12 +15,13 @@ from zoo.data.making import teach, write_made
 from zoo.data.overlap import overlap
 from zoo.data.scan import Scan
 from zoo.data.source import Source
-from zoo.data.store import Split, read_split, write_split
+from zoo.data.split import SPLITS
+from zoo.data.store import Split, file_digests, read_split, write_split
 from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
 
-FORMAT = 2
+FORMAT = 3
 """Goes up with every change of what is stored, or of how a corpus is split or cut."""
 
 
@@ -36,8 +37,12 @@ class Built:
 
 def key(content: str, source: Source, tokenizer: Option | Tokenizer) -> str:
     """The name of the folder for that text, split and tokenizer."""
+    return _digest(_made_of(content, source, tokenizer))
+
+
+def _made_of(content: str, source: Source, tokenizer: Option | Tokenizer) -> list[Any]:
     how = tokenizer.fingerprint if isinstance(tokenizer, Tokenizer) else [tokenizer.name, dict(tokenizer.values)]
-    return _digest([FORMAT, content, source.kind, source.split, how])
+    return [FORMAT, content, source.kind, source.split, how]
 
 
 def recall(root: Path, stamp: str | None) -> str | None:
@@ -61,9 +66,12 @@ def note(root: Path, stamp: str | None, content: str) -> None:
 
 
 def read(folder: Path) -> Built | None:
-    """What was built there; None when it is missing or damaged."""
+    """What was built there; None when it is missing or damaged: a file that is not the one that was written, a split
+    that is not there, facts of another corpus."""
     try:
         meta = json.loads((folder / "meta.json").read_text())
+        if not _whole(folder, meta):
+            return None
         tokenizer = load_tokenizer((folder / "tokenizer.json").read_text())
         if meta["format"] != FORMAT or meta["summary"]["tokenizer_fingerprint"] != tokenizer.fingerprint:
             return None
@@ -72,8 +80,17 @@ def read(folder: Path) -> Built | None:
             for name, facts in meta["summary"]["splits"].items()
         }
         return Built(tokenizer, meta["fingerprint"], meta["summary"], splits)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, UserError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, UserError, RecursionError):
         return None
+
+
+def _whole(folder: Path, meta: dict[str, Any]) -> bool:
+    """Whether the facts are those that were written, for this folder, with all its splits and files."""
+    facts = {key: value for key, value in meta.items() if key != "seal"}
+    if meta["seal"] != _digest(facts) or _digest(meta["made_of"]) != folder.name:
+        return False
+    splits = {name for name, share in zip(SPLITS, meta["made_of"][3], strict=True) if share}
+    return splits == meta["summary"]["splits"].keys() and meta["sha256"] == file_digests(folder)
 
 
 def build(folder: Path, source: Source, scan: Scan | None, tokenizer: Option | Tokenizer) -> None:
@@ -90,7 +107,9 @@ def build(folder: Path, source: Source, scan: Scan | None, tokenizer: Option | T
             meta = _make(part, source, trained, learn)
         else:
             meta = _divide(part, source, scan, trained, learn)
-        (part / "meta.json").write_text(json.dumps(meta, indent=1))
+        meta["made_of"] = _made_of(meta["summary"]["content"], source, tokenizer)
+        meta["sha256"] = file_digests(part)
+        (part / "meta.json").write_text(json.dumps({**meta, "seal": _digest(meta)}, indent=1))
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
     finally:

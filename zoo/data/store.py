@@ -1,5 +1,6 @@
 """Token files: raw little-endian numbers on disk, memory-mapped when read."""
 
+import hashlib
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,6 +93,17 @@ def _map(file: Path, dtype: np.dtype[Any], length: int) -> np.ndarray:
     if size != length * dtype.itemsize or not length:
         raise UserError(f"{file} has {size} bytes instead of {length * dtype.itemsize}")
     return np.asarray(np.memmap(file, dtype=dtype, mode="r"))
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file of a built corpus by its name, but for the facts, which hold them."""
+    files = [file for file in sorted(folder.iterdir()) if file.name != "meta.json" and not file.name.startswith(".")]
+    return {file.name: _digest(file) for file in files}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def bytes_unknown(name: str, size: int, counted: int, unknown: int) -> str | None:

@@ -37,8 +37,9 @@ class Job:
     def run(self, folder: RunFolder, about: Mapping[str, Any]) -> None:
         """Go on from the newest checkpoint, or begin; end with scores on every held-out split. `about` is how the run
         was chosen. Raises Diverged, and KeyboardInterrupt after an interruption."""
-        self.folder, self.state = folder, restore(folder, self.parts, self.machinery)
-        steps, start = self.experiment.budget.steps, self.state.step
+        steps = self.experiment.budget.steps
+        self.folder, self.state = folder, restore(folder, self.parts, self.machinery, steps)
+        start = self.state.step
         self.saved = start
         self.display = Display(steps=steps, start=start, every=self.experiment.record.log_every)
         here = {"machinery": self.machinery.as_dict(), **environment()}

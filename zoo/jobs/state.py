@@ -1,5 +1,6 @@
 """How far a run has come, saved in its folder and brought back from there."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from zoo.errors import UserError
 from zoo.jobs.parts import Parts
 from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import refuse_broken
-from zoo.training.run import RunFolder, read_record
+from zoo.training.run import ANEW, RunFolder, read_record
 from zoo.training.runtime import Machinery
 
 
@@ -38,12 +39,14 @@ def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[st
     )
 
 
-def restore(folder: RunFolder, parts: Parts, machinery: Machinery) -> State:
+def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -> State:
     """Go back to the newest whole checkpoint, or to nothing when there is none. Raises UserError when it was computed
-    otherwise, or does not fit."""
+    otherwise, does not fit, or lies beyond the `steps` of the run."""
     checkpoint = latest_checkpoint(folder.checkpoints, to_resume=True)
     if checkpoint is None:
         return State()
+    if checkpoint.step > steps:
+        raise UserError(f"{checkpoint.path} lies beyond budget.steps={steps}; {ANEW}")
     different = machinery.differs(read_record(folder.path)["machinery"])
     if different:
         raise UserError(
@@ -54,9 +57,21 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery) -> State:
     checkpoint.load_model(parts.model)
     try:
         parts.optimizer.load_state_dict(saved["optimizer"])
-        state = State(checkpoint.step, int(saved["tokens"]), float(saved["seconds"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        state = State(checkpoint.step, _count(saved["tokens"]), _duration(saved["seconds"]))
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         raise UserError(f"{checkpoint.path} does not hold the state of this run's optimizer ({error!r})") from error
     if parts.optimizer.average:
         parts.optimizer.average.load(checkpoint.average())
     return state
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError("tokens must be a whole number of at least 0")
+    return value
+
+
+def _duration(value: object) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:  # type: ignore[arg-type, operator]
+        raise ValueError("seconds must be a finite number of at least 0")
+    return float(value)  # type: ignore[arg-type]

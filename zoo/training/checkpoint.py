@@ -2,7 +2,7 @@
 
 checkpoints/step_N/model.safetensors   the weights, tied ones once
                    ema.safetensors     their average, when the optimizer keeps one
-                   model.json          architecture, ties, parameter count, format, sha256 of the other files
+                   model.json          architecture, ties, parameter count, format, sha256 of each file, itself included
                    tokenizer.json      how text becomes ids
                    train_state.pt      what a resumed run needs, and nobody else: plain dicts and tensors
 """
@@ -12,7 +12,6 @@ import io
 import json
 import logging
 import os
-import pickle
 import re
 import shutil
 from collections.abc import Mapping
@@ -22,15 +21,16 @@ from typing import Any
 
 import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from zoo.errors import UserError
-from zoo.training.files import flush_folder, refusals, write_flushed
+from zoo.training.files import canonical_json, flush_folder, parse_json, refusals, remove, write_flushed
 from zoo.training.weights import load_weights, weights_of
 
-FORMAT = 1
+FORMAT = 2
 TRAIN_STATE = "train_state.pt"
+ALWAYS = frozenset({"model.safetensors", "tokenizer.json"})
+"""The files without which a folder is no checkpoint."""
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +47,12 @@ class Checkpoint:
 
     @property
     def tokenizer(self) -> str:
-        """The text of tokenizer.json."""
-        return (self.path / "tokenizer.json").read_text(encoding="utf-8")
+        """The text of tokenizer.json. Raises UserError when it cannot be read."""
+        file = self.path / "tokenizer.json"
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise UserError(f"{file} is missing or damaged: it is no UTF-8 text") from error
 
     def load_model(self, model: nn.Module, *, averaged: bool = False) -> None:
         """Fill the model with the weights, or with their average when there is one and it is asked for."""
@@ -64,7 +68,7 @@ class Checkpoint:
         path = self.path / TRAIN_STATE
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
+        except Exception as error:  # whatever a damaged file makes the reader raise
             raise UserError(f"{path} is refused: it holds more than plain dicts and tensors, or is damaged") from error
         if not isinstance(state, dict):
             raise UserError(f"{path} is refused: it is no dict")
@@ -96,7 +100,8 @@ def save_checkpoint(
     count = sum(parameter.numel() for parameter in model.parameters())
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     about = {"format": FORMAT, "step": step, "architecture": dict(architecture), "parameters": count, "ties": ties}
-    files["model.json"] = (json.dumps({**about, "sha256": digests}, indent=1, allow_nan=False) + "\n").encode()
+    about["sha256"] = digests
+    files["model.json"] = (json.dumps({**about, "seal": seal(about)}, indent=1, allow_nan=False) + "\n").encode()
     with refusals(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _clear(folder)
@@ -111,21 +116,74 @@ def save_checkpoint(
 def open_checkpoint(path: Path, *, to_resume: bool = False) -> Checkpoint:
     """A checkpoint folder, checked; its train_state.pt only when a run is to go on from it. Raises UserError that names
     the file which is missing, damaged or too new."""
-    try:
-        about = json.loads((path / "model.json").read_text(encoding="utf-8"))
-        digests = dict(about["sha256"])
-        found = about["format"], int(about["step"]), dict(about["architecture"]), dict(about["ties"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path / 'model.json'} is missing or damaged, so {path} is no checkpoint") from error
-    if found[0] != FORMAT:
-        raise UserError(f"{path} has format {found[0]}, this version reads {FORMAT}: use the version that wrote it")
+    about = _about(path)
+    digests = about["sha256"]
+    needed = {TRAIN_STATE} if to_resume or (path / TRAIN_STATE).exists() else set()
+    for name in sorted((ALWAYS | needed) - digests.keys()):
+        raise UserError(f"{path / 'model.json'} has no sha256 of {name}, so that {name} cannot be trusted")
     for name, digest in digests.items():
         if name == TRAIN_STATE and not to_resume:
             continue
         file = path / Path(name).name
-        if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+        if _digest(file) != digest:
             raise UserError(f"{file} is missing or damaged: it is not the file that was saved")
-    return Checkpoint(path, *found[1:], averaged="ema.safetensors" in digests)
+    averaged = "ema.safetensors" in digests
+    return Checkpoint(path, about["step"], about["architecture"], about["ties"], averaged)
+
+
+def seal(about: Mapping[str, Any]) -> str:
+    """The SHA-256 of what model.json says, but for its `seal`."""
+    text = canonical_json({key: value for key, value in about.items() if key != "seal"})
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _about(path: Path) -> dict[str, Any]:
+    """What model.json says, each thing of its type."""
+    file = path / "model.json"
+    if path.is_file():
+        raise UserError(f"{path} is a file, and no checkpoint: a checkpoint is a folder")
+    try:
+        about = parse_json(file.read_text(encoding="utf-8"))
+        found = about["format"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file} is missing or damaged, so {path} is no checkpoint") from error
+    if type(found) is not int or found != FORMAT:
+        raise UserError(f"{path} has format {found}, this version reads {FORMAT}: use the version that wrote it")
+    try:
+        sealed = about["seal"] == seal(about)
+    except (ValueError, KeyError) as error:
+        raise UserError(f"{file} is damaged: it has no seal") from error
+    if not sealed:
+        raise UserError(f"{file} is damaged: it does not say what was saved")
+    problem = _problem(path, about)
+    if problem:
+        raise UserError(f"{file} is damaged: {problem}")
+    return dict(about)
+
+
+def _problem(path: Path, about: Mapping[str, Any]) -> str | None:
+    """What of model.json is not of its type."""
+    step = about.get("step")
+    if type(step) is not int or step < 0:
+        return "step must be a whole number of at least 0"
+    if re.fullmatch(r"step_\d+", path.name) and step != _number(path):
+        return f"it is of step {step}"
+    if not isinstance(about.get("architecture"), dict):
+        return "architecture must be a mapping"
+    for key in ("ties", "sha256"):
+        node = about.get(key)
+        if not isinstance(node, dict) or not all(isinstance(one, str) for one in node.values()):
+            return f"{key} must be a mapping of names to text"
+    return None
+
+
+def _digest(file: Path) -> str | None:
+    """The SHA-256 of a file; None when it cannot be read."""
+    try:
+        with file.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def latest_checkpoint(folder: Path, *, to_resume: bool = False) -> Checkpoint | None:
@@ -160,7 +218,7 @@ def _write(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
         for file, data in files.items():
             write_flushed(beside / file, data)
         flush_folder(beside)
-        if (folder / name).exists():  # a damaged one, which this run has come by again
+        if os.path.lexists(folder / name):  # a damaged one, which this run has come by again
             _remove(folder / name)
         os.rename(beside, folder / name)
     finally:
@@ -172,13 +230,13 @@ def _remove(path: Path) -> None:
     """Under another name first, so that a process killed half-way leaves no half checkpoint."""
     aside = path.with_name(f".{path.name}.old.tmp")
     os.rename(path, aside)
-    shutil.rmtree(aside)
+    remove(aside)
 
 
 def _clear(folder: Path) -> None:
     """Sweep up what a killed process left. Only the holder of the run's lock comes here."""
     for left in folder.glob(".step_*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)
+        remove(left)
 
 
 def _saved(state: Mapping[str, Any]) -> bytes:
@@ -190,5 +248,5 @@ def _saved(state: Mapping[str, Any]) -> bytes:
 def _tensors(path: Path) -> dict[str, Tensor]:
     try:
         return safetensors.torch.load_file(path)
-    except (SafetensorError, OSError) as error:
+    except Exception as error:  # whatever a damaged file makes the reader raise
         raise UserError(f"{path} is no safetensors file, or a damaged one: {error}") from error

@@ -12,7 +12,6 @@ from typing import Any
 
 from zoo.errors import UserError
 
-
 DEEPEST = 64
 """How deep lists and mappings of our own files may nest; the deepest of them nest about ten."""
 

@@ -1,9 +1,9 @@
 """The run folder: one live writer, and files that tell at any moment how the run stands."""
 
-import json
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, get_args
@@ -12,18 +12,31 @@ import yaml
 from filelock import FileLock, Timeout
 
 from zoo.errors import UserError
-from zoo.training.files import json_text, read_json, refusals, write_whole
+from zoo.training.files import (
+    json_text,
+    parse_json,
+    read_json,
+    refusals,
+    refuse_depth,
+    remove,
+    sweep_up,
+    write_whole,
+)
 
 State = Literal["running", "done", "failed", "diverged", "interrupted"]
 
 ANEW = "remove the folder to begin anew"
+
+WRITTEN = ("config.yaml", "record.json", "metrics.jsonl", "status.json")
+"""The files of a run folder that only the holder of its lock writes."""
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The resolved config of a run folder. Raises UserError when the folder is none."""
     try:
         node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError, ValueError) as error:
+        refuse_depth(node)
+    except (OSError, yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise UserError(f"{folder} is no run folder: it has no readable config.yaml") from error
     if not isinstance(node, dict):
         raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
@@ -39,7 +52,16 @@ def read_record(folder: Path) -> dict[str, Any]:
     for key in ("choices", "overrides", "science", "machinery"):
         if key not in record or (key in ("science", "machinery") and not isinstance(record[key], dict)):
             raise UserError(f"{folder / 'record.json'} lacks {key}; {ANEW}")
+    _resumptions(folder, record)
     return record
+
+
+def _resumptions(folder: Path, record: Mapping[str, Any]) -> list[Any]:
+    """Where the run went on so far."""
+    resumed = record.get("resumed", [])
+    if not isinstance(resumed, list):
+        raise UserError(f"{folder / 'record.json'} is damaged: resumed is no list; {ANEW}")
+    return resumed
 
 
 def read_status(folder: Path) -> dict[str, Any] | None:
@@ -48,7 +70,10 @@ def read_status(folder: Path) -> dict[str, Any] | None:
     path = folder / "status.json"
     if not path.exists():
         return None
-    status = read_json(path)
+    try:
+        status = read_json(path)
+    except UserError as error:
+        raise UserError(f"{error}; {ANEW}") from error
     if status.get("state") not in get_args(State):
         raise UserError(f"{path} is damaged: it has no state; {ANEW}")
     return status
@@ -56,16 +81,22 @@ def read_status(folder: Path) -> dict[str, Any] | None:
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """The lines of metrics.jsonl; the torn last line of a killed process is left out. Raises UserError for another line
-    that is damaged."""
+    that is damaged, or whose step is no number of a step."""
     path = folder / "metrics.jsonl"
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise UserError(f"{path} is no file that can be read ({error.strerror or error}); {ANEW}") from error
     found = []
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is nothing, or torn
         try:
-            found.append(json.loads(line))
-            int(found[-1]["step"])
-        except (ValueError, KeyError, TypeError) as error:
+            values = parse_json(line)
+            step = values["step"] if isinstance(values, dict) else None
+        except (ValueError, KeyError) as error:
             raise UserError(f"{path} is damaged in line {number}; {ANEW}") from error
+        if type(step) is not int or step < 0:
+            raise UserError(f"{path} is damaged in line {number}: it has no step; {ANEW}")
+        found.append(values)
     return found
 
 
@@ -87,7 +118,7 @@ class RunFolder:
             try:
                 self._lock.acquire(timeout=0)
             except Timeout:
-                status = read_status(self.path) or {}
+                status = self._writer()
                 raise UserError(
                     f"{self.path} is being written by process {status.get('pid', '(just started)')} on "
                     f"{status.get('host', 'this machine')}; wait for it, stop it, or choose another folder with out="
@@ -97,22 +128,39 @@ class RunFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._sweep()
         self._lock.release()
+
+    def _writer(self) -> dict[str, Any]:
+        """What is known of the process that writes here; a damaged status is its own affair."""
+        try:
+            return read_status(self.path) or {}
+        except UserError:
+            return {}
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left half-written; for the holder of the lock."""
+        with suppress(OSError):  # what stays is in nobody's way
+            sweep_up(self.path, WRITTEN)
+            for left in self.checkpoints.glob(".step_*.tmp"):
+                remove(left)
 
     def start(
         self, config: Mapping[str, Any], record: Mapping[str, Any], *, step: int = 0, resumed: Mapping[str, Any] = {}
     ) -> None:
         """Set the status to running. At step 0 write the resolved config and the record; a run that goes on keeps its
         first ones, says `resumed` in a list of the record, and drops the metrics beyond `step`."""
+        self._sweep()
+        lines = [line for line in read_metrics(self.path) if line["step"] <= step] if step else []
+        if step:
+            first = read_json(self.path / "record.json")
+            record = {**first, "resumed": [*_resumptions(self.path, first), {"step": step, **resumed}]}
         self._set("running", {})
         if step == 0:
             text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
             write_whole(self.path / "config.yaml", text.encode())
-        else:
-            first = read_json(self.path / "record.json")
-            record = {**first, "resumed": [*first.get("resumed", []), {"step": step, **resumed}]}
         write_whole(self.path / "record.json", (json_text(record, indent=1) + "\n").encode())
-        self._keep([line for line in read_metrics(self.path) if line["step"] <= step] if step else [])
+        self._keep(lines)
 
     def log(self, *, step: int, split: Literal["train", "validation", "test"], **values: Any) -> None:
         """Append one line to metrics.jsonl and hand it to the system at once."""
@@ -122,7 +170,7 @@ class RunFolder:
 
     def drop_scores(self, step: int) -> None:
         """Remove the lines of held-out splits of that step: they are to be written once."""
-        self._keep([one for one in read_metrics(self.path) if one["step"] != step or one["split"] == "train"])
+        self._keep([one for one in read_metrics(self.path) if one["step"] != step or one.get("split") == "train"])
 
     def finish(self, state: State, **details: Any) -> None:
         """Say how the run ended; nothing is written after it."""

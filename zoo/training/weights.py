@@ -28,8 +28,8 @@ def weights_of(model: nn.Module) -> tuple[dict[str, Tensor], Ties]:
 
 def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[str, str], source: str) -> None:
     """Copy every tensor into the model. `ties` are those of the file. Raises UserError with all missing, unknown and
-    misshapen names, and changes nothing then. A tied weight may come under any of its names, but not with two values.
-    """
+    misshapen names and those of another kind of number or not finite, and changes nothing then. A tied weight may come
+    under any of its names, but not with two values."""
     found = {**tensors, **{alias: tensors[name] for alias, name in ties.items() if name in tensors}}
     own, own_ties = weights_of(model)
     for alias, name in own_ties.items():
@@ -40,6 +40,8 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[
         ("missing", [name for name in own if name not in found]),
         ("unknown", [name for name in found if name not in own]),
         ("of another shape", [_shapes(name, found[name], own[name]) for name in own if _differ(name, found, own)]),
+        ("of another kind", [f"{name} ({found[name].dtype})" for name in own if _alien(name, found, own)]),
+        ("not finite", [name for name in own if name in found and not finite(found[name], own[name])]),
     ]
     if any(names for _, names in problems):
         lists = "; ".join(f"{what}: {', '.join(names)}" for what, names in problems if names)
@@ -52,6 +54,21 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[
 
 def _differ(name: str, found: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> bool:
     return name in found and found[name].shape != own[name].shape
+
+
+def _alien(name: str, found: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> bool:
+    return name in found and not same_kind(found[name], own[name])
+
+
+def same_kind(found: Tensor, own: Tensor) -> bool:
+    """Whether both hold real numbers, in whatever precision; or else have the same dtype."""
+    real = found.is_floating_point() and own.is_floating_point()
+    return real or found.dtype == own.dtype
+
+
+def finite(found: Tensor, own: Tensor) -> bool:
+    """Whether all numbers are finite in the model's own precision; those of another kind are not looked at."""
+    return not same_kind(found, own) or bool(found.to(own.dtype).isfinite().all())
 
 
 def _shapes(name: str, found: Tensor, own: Tensor) -> str:

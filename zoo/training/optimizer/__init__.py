@@ -1,7 +1,9 @@
 """How gradients become updates. Groups are made by the role of each parameter; clipping and averaging are shared."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import torch
@@ -81,20 +83,24 @@ class Optimizer:
                 yield
 
     def state_dict(self) -> dict[str, dict[str, Any]]:
-        """The state of each parameter by its name: plain dicts and tensors. Rates and groups come from the config, and
-        the weight average is kept apart, in `average`."""
+        """The state of each parameter by its name: plain dicts and tensors, {} for one that has had no gradient yet.
+        Rates and groups come from the config, and the weight average is kept apart, in `average`."""
         return {name: state for one in self.inner for name, state in _named_state(one)}
 
     def load_state_dict(self, state: Mapping[str, Mapping[str, Any]]) -> None:
-        """Continue from a saved `state_dict`. Raises UserError for parameters this optimizer does not have, or has in
-        another shape."""
-        unknown = sorted(state.keys() - self.parameters.keys())
+        """Continue from a saved `state_dict`. Raises UserError, and changes nothing, unless it has each parameter of
+        this optimizer and no other, and of each what the optimizer keeps, in its shape."""
+        unknown = sorted(map(str, state.keys() - self.parameters.keys()))
         check(not unknown, f"the saved optimizer state belongs to another model; it has {', '.join(unknown)}")
-        for one in self.inner:
-            for name in _names(one):
-                check_shapes(name, state.get(name, {}), self.parameters[name])
-            saved = {i: dict(state[name]) for i, name in enumerate(_names(one)) if name in state}
-            one.load_state_dict({"state": saved, "param_groups": one.state_dict()["param_groups"]})
+        missing = sorted(self.parameters.keys() - state.keys())
+        check(not missing, f"the saved optimizer state belongs to another model; it lacks {', '.join(missing)}")
+        taken = [
+            (one, {i: taken_over(name, state[name], kept, p) for i, (name, kept, p) in enumerate(_slots(one))})
+            for one in self.inner
+        ]
+        for one, saved in taken:
+            states = {i: values for i, values in saved.items() if values}
+            one.load_state_dict({"state": states, "param_groups": one.state_dict()["param_groups"]})
 
 
 def check(right: bool, message: str) -> None:
@@ -119,11 +125,28 @@ def check_adam(betas: tuple[float, float], eps: float) -> None:
     check(eps > 0, f"optimizer.eps={eps} must be positive")
 
 
-def check_shapes(name: str, state: Mapping[str, Any], parameter: Tensor) -> None:
-    """Refuse the saved state of a parameter that had another shape; a tensor of one number is a count."""
-    for one in state.values():
-        fits = not isinstance(one, Tensor) or one.numel() == 1 or one.shape == parameter.shape
-        check(fits, f"the saved optimizer state of {name} does not fit its shape {list(parameter.shape)}")
+def taken_over(name: str, state: Any, kept: Mapping[str, Any], parameter: Tensor) -> dict[str, Any]:
+    """A copy of the saved state of a parameter, laid out in memory as the parameter is: fused kernels trust that.
+    `kept` is what the optimizer keeps of a parameter of shape [2, 2]. Refuses whatever is not that."""
+    where = f"the saved optimizer state of {name}"
+    check(isinstance(state, Mapping), f"{where} is damaged: it is no dict")
+    keys = ", ".join(map(str, kept))
+    check(not state or state.keys() == kept.keys(), f"{where} is damaged: it must have {keys or 'nothing'}")
+    return {key: _copied(f"{where} ({key})", value, kept[key], parameter) for key, value in state.items()}
+
+
+def _copied(where: str, value: Any, like: Any, parameter: Tensor) -> Any:
+    if not isinstance(like, Tensor):
+        check(type(value) is type(like), f"{where} is damaged: it must be {type(like).__name__}")
+        return value
+    dense = isinstance(value, Tensor) and value.layout is torch.strided and value.device.type != "meta"
+    check(dense and value.is_floating_point(), f"{where} is damaged: it must be a tensor of real numbers")
+    shape = parameter.shape if like.ndim else like.shape
+    check(value.shape == shape, f"{where} is {list(value.shape)} and does not fit its shape {list(shape)}")
+    if not like.ndim:
+        check(0 < value.item() < LARGEST, f"{where} is damaged: it must count the updates")
+        return value.detach().to(like.dtype, copy=True)
+    return torch.empty_like(parameter, requires_grad=False).copy_(value.detach())
 
 
 def can_fuse(parameters: Iterable[Tensor]) -> bool:
@@ -136,9 +159,23 @@ def _names(one: torch.optim.Optimizer) -> list[str]:
 
 
 def _named_state(one: torch.optim.Optimizer) -> Iterator[tuple[str, dict[str, Any]]]:
-    names = _names(one)
-    for index, state in one.state_dict()["state"].items():
-        yield names[index], state
+    states = one.state_dict()["state"]
+    for index, name in enumerate(_names(one)):
+        yield name, states.get(index, {})
+
+
+def _slots(one: torch.optim.Optimizer) -> Iterator[tuple[str, dict[str, Any], Tensor]]:
+    """Each parameter of a torch optimizer: its name, what is kept of one like it, and itself. What is kept is found by
+    an update of a small parameter, so it is known of every torch optimizer."""
+    for group in one.param_groups:
+        small = nn.Parameter(torch.ones_like(group["params"][0].new_empty(2, 2)))
+        small.grad = torch.ones_like(small)
+        trial = copy(one)
+        trial.state = defaultdict(dict)
+        trial.param_groups = [{**group, "params": [small], "param_names": ["small"]}]
+        trial.step()
+        for name, parameter in zip(group["param_names"], group["params"], strict=True):
+            yield name, trial.state[small], parameter
 
 
 optimizers: Registry[Optimizer] = Registry("optimizer", Optimizer, __name__)
