@@ -17,7 +17,7 @@ import torch
 import zoo
 from tests.commands.conftest import ROOT, TINY, Command
 from zoo.errors import UserError
-from zoo.training.checkpoint import seal
+from zoo.training.manifest import seal
 
 STEPS = (
     "budget.steps=12",

@@ -11,8 +11,9 @@ from torch import nn
 
 from tests.training.tiny_training import Tiny, fill
 from zoo.errors import UserError
-from zoo.training.checkpoint import latest_checkpoint, open_checkpoint, save_checkpoint, seal
+from zoo.training.checkpoint import latest_checkpoint, open_checkpoint, save_checkpoint
 from zoo.training.divergence import Diverged, refuse_broken
+from zoo.training.manifest import seal
 from zoo.training.weights import load_weights, weights_of
 
 

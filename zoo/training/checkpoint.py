@@ -24,10 +24,10 @@ import torch
 from torch import Tensor, nn
 
 from zoo.errors import UserError
-from zoo.training.files import canonical_json, flush_folder, parse_json, refusals, remove, write_flushed
+from zoo.training.files import flush_folder, refusals, remove, write_flushed
+from zoo.training.manifest import FORMAT, digest_of, number_of, read_about, seal
 from zoo.training.weights import load_weights, weights_of
 
-FORMAT = 2
 TRAIN_STATE = "train_state.pt"
 ALWAYS = frozenset({"model.safetensors", "tokenizer.json"})
 """The files without which a folder is no checkpoint."""
@@ -107,7 +107,7 @@ def save_checkpoint(
         _clear(folder)
         _write(folder, f"step_{step}", files)
         steps = _steps(folder)
-        beyond = [one for one in steps if _number(one) > step]
+        beyond = [one for one in steps if number_of(one) > step]
         for old in [*beyond, *steps[len(beyond) + max(keep, 1) :]]:
             _remove(old)
     return folder / f"step_{step}"
@@ -116,74 +116,19 @@ def save_checkpoint(
 def open_checkpoint(path: Path, *, to_resume: bool = False) -> Checkpoint:
     """A checkpoint folder, checked; its train_state.pt only when a run is to go on from it. Raises UserError that names
     the file which is missing, damaged or too new."""
-    about = _about(path)
+    about = read_about(path)
     digests = about["sha256"]
     needed = {TRAIN_STATE} if to_resume or (path / TRAIN_STATE).exists() else set()
     for name in sorted((ALWAYS | needed) - digests.keys()):
         raise UserError(f"{path / 'model.json'} has no sha256 of {name}, so that {name} cannot be trusted")
-    for name, digest in digests.items():
+    for name, wanted in digests.items():
         if name == TRAIN_STATE and not to_resume:
             continue
         file = path / Path(name).name
-        if _digest(file) != digest:
+        if digest_of(file) != wanted:
             raise UserError(f"{file} is missing or damaged: it is not the file that was saved")
     averaged = "ema.safetensors" in digests
     return Checkpoint(path, about["step"], about["architecture"], about["ties"], averaged)
-
-
-def seal(about: Mapping[str, Any]) -> str:
-    """The SHA-256 of what model.json says, but for its `seal`."""
-    text = canonical_json({key: value for key, value in about.items() if key != "seal"})
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _about(path: Path) -> dict[str, Any]:
-    """What model.json says, each thing of its type."""
-    file = path / "model.json"
-    if path.is_file():
-        raise UserError(f"{path} is a file, and no checkpoint: a checkpoint is a folder")
-    try:
-        about = parse_json(file.read_text(encoding="utf-8"))
-        found = about["format"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file} is missing or damaged, so {path} is no checkpoint") from error
-    if type(found) is not int or found != FORMAT:
-        raise UserError(f"{path} has format {found}, this version reads {FORMAT}: use the version that wrote it")
-    try:
-        sealed = about["seal"] == seal(about)
-    except (ValueError, KeyError) as error:
-        raise UserError(f"{file} is damaged: it has no seal") from error
-    if not sealed:
-        raise UserError(f"{file} is damaged: it does not say what was saved")
-    problem = _problem(path, about)
-    if problem:
-        raise UserError(f"{file} is damaged: {problem}")
-    return dict(about)
-
-
-def _problem(path: Path, about: Mapping[str, Any]) -> str | None:
-    """What of model.json is not of its type."""
-    step = about.get("step")
-    if type(step) is not int or step < 0:
-        return "step must be a whole number of at least 0"
-    if re.fullmatch(r"step_\d+", path.name) and step != _number(path):
-        return f"it is of step {step}"
-    if not isinstance(about.get("architecture"), dict):
-        return "architecture must be a mapping"
-    for key in ("ties", "sha256"):
-        node = about.get(key)
-        if not isinstance(node, dict) or not all(isinstance(one, str) for one in node.values()):
-            return f"{key} must be a mapping of names to text"
-    return None
-
-
-def _digest(file: Path) -> str | None:
-    """The SHA-256 of a file; None when it cannot be read."""
-    try:
-        with file.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 def latest_checkpoint(folder: Path, *, to_resume: bool = False) -> Checkpoint | None:
@@ -204,11 +149,7 @@ def latest_checkpoint(folder: Path, *, to_resume: bool = False) -> Checkpoint | 
 def _steps(folder: Path) -> list[Path]:
     """The step folders, newest first."""
     found = [path for path in folder.glob("step_*") if re.fullmatch(r"step_\d+", path.name)]
-    return sorted(found, key=_number, reverse=True)
-
-
-def _number(path: Path) -> int:
-    return int(path.name.removeprefix("step_"))
+    return sorted(found, key=number_of, reverse=True)
 
 
 def _write(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
