@@ -111,12 +111,14 @@ class Context:
     def _visible(self, window: int | None) -> Tensor | None:
         q, k = self.queries, self.keys
         allowed: list[Tensor] = []
-        distance = q.positions[:, :, None] - k.positions[:, None, :]
+        near = window if self.memory is None else None
+        if self.causal or near is not None:
+            distance = q.positions[:, :, None] - k.positions[:, None, :]
         if self.causal:
             earlier = distance >= 0
             allowed.append(earlier if k.prefix is None else earlier | k.prefix[:, None, :])
-        if window is not None and self.memory is None:
-            allowed.append(distance.abs() < window)
+        if near is not None:
+            allowed.append(distance.abs() < near)
         if q.documents is not None and k.documents is not None:
             allowed.append(q.documents[:, :, None] == k.documents[:, None, :])
         if k.real is not None:
