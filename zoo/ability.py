@@ -1,4 +1,4 @@
-"""What a mixer can do, what others need of it, and the refusal when the two do not meet.
+"""What a mixer or an ffn can do, what others need of it, and the refusal when the two do not meet.
 
 The build refuses by these declarations and the compatibility table is drawn from them, so the two cannot disagree.
 """
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from zoo.errors import UserError
 
 if TYPE_CHECKING:
+    from zoo.ffn import FFN
     from zoo.mixer import Mixer
 
 
 class Ability(StrEnum):
-    """The value completes the sentence 'this mixer cannot …'."""
+    """The value completes the sentence 'this part cannot …'."""
 
     CAUSAL = "hide the future"
     BIDIRECTIONAL = "look at both sides"
@@ -26,16 +27,15 @@ class Ability(StrEnum):
     STATE = "carry a state from call to call"
 
 
-def missing(mixer: "type[Mixer] | Mixer", needs: frozenset[Ability]) -> list[Ability]:
-    """The needed abilities that the mixer lacks, in the order of their declaration."""
-    return [ability for ability in Ability if ability in needs - mixer.can]
+def missing(part: "type[Mixer | FFN] | Mixer | FFN", needs: frozenset[Ability]) -> list[Ability]:
+    """The needed abilities that the part lacks, in the order of their declaration."""
+    return [ability for ability in Ability if ability in needs - part.can]
 
 
-def refuse_unless(mixer: "Mixer", needs: frozenset[Ability], who: str) -> None:
-    """Raise UserError unless the mixer can do all that `who` needs."""
-    lacking = missing(mixer, needs)
+def refuse_unless(part: "Mixer | FFN", needs: frozenset[Ability], who: str) -> None:
+    """Raise UserError unless the part can do all that `who` needs."""
+    lacking = missing(part, needs)
     if lacking:
         raise UserError(
-            f"mixer {type(mixer).__name__} cannot {lacking[0]}, which {who} needs;"
-            " `python -m zoo matrix` shows what combines"
+            f"{type(part).__name__} cannot {lacking[0]}, which {who} needs; `python -m zoo matrix` shows what combines"
         )

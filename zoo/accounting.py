@@ -5,7 +5,7 @@ from typing import Any
 
 from zoo.common import idle_parameters_of
 from zoo.model import Model
-from zoo.roles import Role, roles
+from zoo.roles import TABLES, roles
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,10 @@ def costs(model: Model, context: int) -> Costs:
     """The costs of the model at that context length. It may be on the meta device."""
     found = roles(model)
     sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
-    tables = (Role.EMBEDDING, Role.POSITION, Role.HEAD)
     total = sum(sizes.values())
     return Costs(
         parameters=total,
-        embedding_parameters=sum(size for name, size in sizes.items() if found[name][0] in tables),
+        embedding_parameters=sum(size for name, size in sizes.items() if found[name][0] in TABLES),
         active_parameters=total - idle_parameters_of(model),
         context=context,
         flops_per_token=model.flops(context) / context,

@@ -109,7 +109,9 @@ class _Stacks(MakeStack):
         mixer = mixers.build(config.mixer.at(i), common)
         refuse_unless(mixer, self.needs, f"topology '{config.topology.name}'")
         reader = self._reader(common) if cross else None
-        return blocks_registry.build(config.block.at(i), common, mixer, reader, ffns.build(config.ffn.at(i), common))
+        ffn = ffns.build(config.ffn.at(i), common)
+        refuse_unless(ffn, self.needs, f"topology '{config.topology.name}'")
+        return blocks_registry.build(config.block.at(i), common, mixer, reader, None if ffn.absent else ffn)
 
     def _reader(self, common: Common) -> Mixer:
         """The cross-mixer: the one chosen for `cross`, else one like the layer's own mixer."""
@@ -133,5 +135,5 @@ def _residuals(model: Model, name: str) -> int:
     """How often the stack that the parameter is in writes into its residual stream."""
     for prefix, module in model.named_modules():
         if isinstance(module, Stack) and name.startswith(f"{prefix}."):
-            return sum(2 if block.cross is None else 3 for block in module.blocks)
+            return sum(block.writes for block in module.blocks)
     return 1

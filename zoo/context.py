@@ -64,7 +64,7 @@ class Context:
     position: the position scheme of this layer
     attend: how attention is computed (see zoo.mixer.backend)
     memory: what a cross-mixer reads, in place of its own input
-    state: what this layer carried over from earlier calls, when generating
+    state, ffn_state: what the mixer and the ffn of this layer carried over from earlier calls, when generating
     cross: the context of the cross-mixer, where the stack has one
     """
 
@@ -75,6 +75,7 @@ class Context:
     attend: "Attend"
     memory: Float[Tensor, "B S D"] | None = None
     state: Any | None = None
+    ffn_state: Any | None = None
     cross: "Context | None" = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -83,7 +84,7 @@ class Context:
         if layer is None:
             return self if position is self.position else replace(self, position=position)
         cross = None if self.cross is None else replace(self.cross, state=layer.cross)
-        return replace(self, position=position, state=layer.mixer, cross=cross)
+        return replace(self, position=position, state=layer.mixer, ffn_state=layer.ffn, cross=cross)
 
     def once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is the same in every layer of one forward pass (a mask, a rotation) is computed by the first."""

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from zoo.ability import Ability, missing
 from zoo.config import refuse_topology
+from zoo.ffn import FFN, ffns
 from zoo.listing import split_words
 from zoo.mixer import Mixer, mixers
 from zoo.objective import objectives
@@ -42,6 +43,7 @@ def tables() -> list[tuple[str, list[str], list[str], Reason]]:
     """(title, rows, columns, reason) of every table."""
     return [
         ("mixer × topology", mixers.names(), topologies.names(), mixer_topology),
+        ("ffn × topology", ffns.names(), topologies.names(), ffn_topology),
         ("mixer × position", mixers.names(), positions.names(), mixer_position),
         ("objective × topology", objectives.names(), topologies.names(), objective_topology),
     ]
@@ -50,6 +52,11 @@ def tables() -> list[tuple[str, list[str], list[str], Reason]]:
 def mixer_topology(mixer: str, topology: str) -> str | None:
     """A topology needs abilities of every mixer in it; the cross-mixer of an encoder–decoder can be another one."""
     return _lacks(mixers.get(mixer), topologies.get(topology).needs)
+
+
+def ffn_topology(ffn: str, topology: str) -> str | None:
+    """The same of an ffn: one that looks at other positions may lack something."""
+    return _lacks(ffns.get(ffn), topologies.get(topology).needs)
 
 
 def mixer_position(mixer: str, position: str) -> str | None:
@@ -62,6 +69,6 @@ def objective_topology(objective: str, topology: str) -> str | None:
     return refuse_topology(objective, topology)
 
 
-def _lacks(mixer: type[Mixer], needs: frozenset[Ability]) -> str | None:
-    lacking = missing(mixer, needs)
-    return f"the mixer cannot {' or '.join(lacking)}" if lacking else None
+def _lacks(part: type[Mixer | FFN], needs: frozenset[Ability]) -> str | None:
+    lacking = missing(part, needs)
+    return f"it cannot {' or '.join(lacking)}" if lacking else None

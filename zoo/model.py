@@ -10,7 +10,7 @@ from zoo.ability import Ability, refuse_unless
 from zoo.common import flops_of
 from zoo.context import Sequence
 from zoo.errors import UserError
-from zoo.ffn import Auxiliary
+from zoo.ffn import FFN, Auxiliary
 from zoo.head import Head
 from zoo.inputs import check_inputs
 from zoo.mixer import Mixer
@@ -46,7 +46,7 @@ class Model(nn.Module):
         self.vocabulary = vocabulary
         self.limit = limit
         self.attention = "plain"
-        self._mixers = [module for module in topology.modules() if isinstance(module, Mixer)]
+        self._able = [module for module in topology.modules() if isinstance(module, Mixer | FFN)]
 
     def forward(
         self,
@@ -84,9 +84,9 @@ class Model(nn.Module):
         return ModelState(history, stack.new_state(capacity), model=id(self))
 
     def require(self, ability: Ability) -> None:
-        """Raise UserError unless every mixer can do that."""
-        for mixer in self._mixers:
-            refuse_unless(mixer, frozenset({ability}), "this batch")
+        """Raise UserError unless every mixer and ffn can do that."""
+        for part in self._able:
+            refuse_unless(part, frozenset({ability}), "this batch")
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""

@@ -20,13 +20,24 @@ class Role(StrEnum):
 
     EMBEDDING = "embedding"  # token table
     POSITION = "position"  # learned position table
-    MATRIX = "matrix"  # a projection inside a layer
+    MATRIX = "matrix"  # a projection inside a layer, of no kind below
+    QUERY = "query"  # a projection to queries
+    KEY = "key"  # a projection to keys
+    VALUE = "value"  # a projection to values
+    GATE = "gate"  # a projection that multiplies another
     RESIDUAL = "residual"  # a projection that writes into the residual stream
     HEAD = "head"  # hidden states to logits
     ROUTER = "router"  # scores experts
     GAIN = "gain"  # multiplies a feature; starts at what its constructor gave
     BIAS = "bias"  # is added; starts at what its constructor gave
     OWN = "own"  # only its part knows how it starts (decay rates, time constants, filters)
+
+
+MATRICES = frozenset({Role.MATRIX, Role.QUERY, Role.KEY, Role.VALUE, Role.GATE, Role.RESIDUAL})
+"""Projections inside a layer."""
+
+TABLES = frozenset({Role.EMBEDDING, Role.POSITION, Role.HEAD})
+"""What has a row for each token or place. The head is among them: tying it to the tokens changes nothing else."""
 
 
 class Linear(nn.Linear):

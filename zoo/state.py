@@ -26,10 +26,16 @@ class State(ABC):
 
 @dataclass
 class Layer:
-    """The states of one layer; the cross-mixer has one where the stack reads a memory."""
+    """The states of one layer; the cross-mixer has one where the stack reads a memory, the ffn where it looks back."""
 
     mixer: State
     cross: State | None
+    ffn: State | None = None
+
+    @property
+    def states(self) -> list[State]:
+        """Those that there are."""
+        return [state for state in (self.mixer, self.cross, self.ffn) if state is not None]
 
 
 class History:
@@ -99,5 +105,5 @@ class ModelState:
 
     def bytes(self) -> int:
         """Bytes that all layers hold."""
-        states = [state for layer in self.layers for state in (layer.mixer, layer.cross) if state is not None]
-        return sum(t.numel() * t.element_size() for state in states for t in state.tensors())
+        tensors = [tensor for layer in self.layers for state in layer.states for tensor in state.tensors()]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

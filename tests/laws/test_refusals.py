@@ -22,7 +22,7 @@ def test_a_mixer_is_refused_exactly_where_what_it_lacks_is_needed(
     assert bool(lacking(node)) == (ability in needed)
     if ability in needed:
         message = refusal(mixer=mixer, position=position, topology=topology, n_layers=1)
-        assert message.startswith(f"mixer Decay cannot {ability}, which ")
+        assert message.startswith(f"Decay cannot {ability}, which ")
         with pytest.raises(pytest.skip.Exception, match=f"cannot {ability}"):
             model(mixer=mixer, position=position, topology=topology, n_layers=1)
     else:

@@ -53,8 +53,7 @@ def test_every_stack_ends_with_exactly_one_norm(name: str, topology: str) -> Non
     for stack in stacks(built):
         assert isinstance(stack.closing_norm, nn.Identity if stack.blocks[-1].closes else Norm)
         inside = sum(isinstance(module, Norm) for module in stack.blocks.modules())
-        sublayers = sum(2 if block.cross is None else 3 for block in stack.blocks)
-        assert inside == sublayers
+        assert inside == sum(block.writes for block in stack.blocks)
     hidden = []
     built.head.register_forward_pre_hook(lambda module, arguments: hidden.append(arguments[0]))
     logits(built, draw(2))

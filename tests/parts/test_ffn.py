@@ -8,11 +8,9 @@ from torch import Tensor
 
 from tests.helpers import (
     OPTIONS,
-    build,
     close,
     common,
     context,
-    model_node,
     noise,
     option,
     part,
@@ -20,7 +18,9 @@ from tests.helpers import (
     randomise,
     refusal,
 )
+from zoo.ffn import ffns
 from zoo.ffn.dense import hidden_width
+from zoo.schema import parse_option
 
 
 def weights(d_model: int, name: str) -> int:
@@ -76,9 +76,11 @@ def test_an_ffn_is_its_equation_in_float64(name: str, bias: bool) -> None:
     assert losses == {}
 
 
-@pytest.mark.parametrize("name", OPTIONS["ffn"])
+@pytest.mark.parametrize(
+    "name", [name for name in OPTIONS["ffn"] if ffns.get(option("ffn", name)["name"]).per_position]
+)
 def test_no_position_sees_another(name: str) -> None:
-    ffn = build(model_node(ffn=name)).topology.stack.blocks[0].ffn
+    ffn = randomise(ffns.build(parse_option("ffn", option("ffn", name), "model.ffn"), common()))
     x = noise(2, 5, 16)
     together, _ = ffn(x, context(plain_sequence(5)))
     for t in range(5):

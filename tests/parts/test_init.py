@@ -29,12 +29,12 @@ def large(init: str, **changes: object) -> Iterator[tuple[str, Role, Tensor]]:
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 @pytest.mark.parametrize("ffn", OPTIONS["ffn"])
 def test_what_writes_into_the_residual_stream_starts_smaller_the_deeper_the_stack(mixer: str, ffn: str) -> None:
-    """0.02 / √N, N two for each layer, for the experts of a mixture as well; everything else 0.02."""
+    """0.02 / √N, N one for each sublayer, for the experts of a mixture as well; everything else 0.02."""
     found = list(large("gpt2", mixer=mixer, ffn=ffn, n_layers=4))
     residual = [values for _, role, values in found if role is Role.RESIDUAL]
-    assert len(residual) == 4 * (9 if ffn == "moe" else 2)
+    assert len(residual) == 4 * {"moe": 9, "none": 1}.get(ffn, 2)
     for name, role, values in found:
-        std = 0.02 / 8**0.5 if role is Role.RESIDUAL else 0.02
+        std = 0.02 / (4 if ffn == "none" else 8) ** 0.5 if role is Role.RESIDUAL else 0.02
         assert values.std().item() == pytest.approx(std, rel=0.05), name
         assert abs(values.mean().item()) < 5 * std / values.numel() ** 0.5, name
 

@@ -19,15 +19,17 @@ class PreNorm(Block):
 
     closes = False
 
-    def __init__(self, common: Common, mixer: Mixer, cross: Mixer | None, ffn: FFN):
+    def __init__(self, common: Common, mixer: Mixer, cross: Mixer | None, ffn: FFN | None):
         super().__init__(common, mixer, cross, ffn)
         self.mixer_norm = common.norm(common.d_model)
         self.cross_norm = None if cross is None else common.norm(common.d_model)
-        self.ffn_norm = common.norm(common.d_model)
+        self.ffn_norm = None if ffn is None else common.norm(common.d_model)
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
         x = x + self.mixer_dropout(self.mixer(self.mixer_norm(x), context))
         if self.cross is not None and self.cross_norm is not None:
             x = x + self.cross_dropout(self.cross(self.cross_norm(x), context.cross))
+        if self.ffn is None or self.ffn_norm is None:
+            return x, {}
         y, auxiliary = self.ffn(self.ffn_norm(x), context)
         return x + self.ffn_dropout(y), auxiliary

@@ -46,7 +46,7 @@ class Gated(FFN):
         super().__init__(common)
         width = hidden_width(common.d_model, d_ff, ratio, multiple_of)
         bias = common.bias if bias is None else bias
-        self.gate = Linear(common.d_model, width, bias=bias)
+        self.gate = Linear(common.d_model, width, bias=bias, role=Role.GATE)
         self.up = Linear(common.d_model, width, bias=bias)
         self.down = Linear(width, common.d_model, bias=bias, role=Role.RESIDUAL)
 

@@ -50,7 +50,8 @@ class MixtureOfExperts(FFN):
             raise UserError(
                 "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
             )
-        if ffns.get(expert.name) is MixtureOfExperts:
+        kind = ffns.get(expert.name)
+        if kind is MixtureOfExperts or kind.absent or not kind.per_position:
             raise UserError("moe: an expert must be a dense ffn; choose one by model/ffn@model.ffn.expert=swiglu")
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z

@@ -2,7 +2,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.init import Init, inits
-from zoo.roles import Role
+from zoo.roles import TABLES, Role
 
 
 @inits.register("glorot")
@@ -16,6 +16,5 @@ class TruncatedGlorot(Init):
 
     def fill(self, weight: Tensor, role: Role, residuals: int, generator: torch.Generator) -> None:
         outputs, inputs = weight.shape[-2:]
-        table = role in (Role.EMBEDDING, Role.POSITION, Role.HEAD)
-        std = inputs**-0.5 if table else (2 / (inputs + outputs)) ** 0.5
+        std = inputs**-0.5 if role in TABLES else (2 / (inputs + outputs)) ** 0.5
         nn.init.trunc_normal_(weight, std=std, a=-3 * std, b=3 * std, generator=generator)

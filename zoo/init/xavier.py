@@ -2,7 +2,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.init import Init, inits
-from zoo.roles import Role
+from zoo.roles import TABLES, Role
 
 
 @inits.register("xavier")
@@ -15,7 +15,7 @@ class Xavier(Init):
 
     def fill(self, weight: Tensor, role: Role, residuals: int, generator: torch.Generator) -> None:
         outputs, inputs = weight.shape[-2:]
-        if role in (Role.EMBEDDING, Role.POSITION, Role.HEAD):
+        if role in TABLES:
             nn.init.normal_(weight, std=inputs**-0.5, generator=generator)
         else:
             bound = (6 / (inputs + outputs)) ** 0.5

@@ -62,9 +62,9 @@ class Attention(Mixer):
         self.heads, self.groups, self.window = heads, groups, window
         self.dropout = Dropout(common.dropout if dropout is None else dropout)
         self.scores = Scores(self.head_dim**-0.5 if scale else 1.0, window, self.dropout)
-        self.q = Linear(d_model, heads * self.head_dim, bias=bias)
-        self.k = Linear(d_model, groups * self.head_dim, bias=bias)
-        self.v = Linear(d_model, groups * self.head_dim, bias=bias)
+        self.q = Linear(d_model, heads * self.head_dim, bias=bias, role=Role.QUERY)
+        self.k = Linear(d_model, groups * self.head_dim, bias=bias, role=Role.KEY)
+        self.v = Linear(d_model, groups * self.head_dim, bias=bias, role=Role.VALUE)
         self.out = Linear(heads * self.head_dim, d_model, bias=bias, role=Role.RESIDUAL)
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:

@@ -4,11 +4,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from zoo.roles import Role, roles
+from zoo.roles import MATRICES, TABLES, Role, roles
 
-DECAYED = frozenset({Role.MATRIX, Role.RESIDUAL, Role.ROUTER})
-TABLES = frozenset({Role.EMBEDDING, Role.POSITION, Role.HEAD})
-"""What has a row for each token or place. The head is among them: tying it to the tokens switches no decay."""
+DECAYED = MATRICES | {Role.ROUTER}
 
 Group = dict[str, Any]
 """A parameter group as torch's optimizers take it: `params` are (name, parameter) pairs; `group` names it."""

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from zoo.roles import Role, roles
+from zoo.roles import MATRICES, roles
 from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
 from zoo.training.parameters import bare, decay_groups
 
@@ -10,7 +10,7 @@ from zoo.training.parameters import bare, decay_groups
 class Muon(Optimizer):
     """b = μb + (1−μ)g;  W ← (1 − lr·λ)·W − 0.2·√max(rows, columns) · lr · orthogonalise((1−μ)g + μb)
 
-    for each 2-D matrix inside a layer (roles MATRIX and RESIDUAL); AdamW has all other parameters. The factor gives a
+    for each 2-D matrix inside a layer (the roles of `MATRICES`); AdamW has all other parameters. The factor gives a
     Muon update the size of an AdamW update, so both share one `lr` and one `weight_decay`.
 
     paper: Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv:2502.16982
@@ -48,5 +48,5 @@ class Muon(Optimizer):
 def hidden_matrices(model: nn.Module) -> dict[str, nn.Parameter]:
     """What Muon is for: the 2-D parameters inside layers, by name."""
     parameters = dict(bare(model).named_parameters())
-    hidden = [name for name, (role, _) in roles(bare(model)).items() if role in (Role.MATRIX, Role.RESIDUAL)]
+    hidden = [name for name, (role, _) in roles(bare(model)).items() if role in MATRICES]
     return {name: parameters[name] for name in hidden if parameters[name].ndim == 2}
