@@ -25,6 +25,7 @@ class Ability(StrEnum):
     PADDING = "skip padding"
     PACKING = "keep packed documents apart"
     STATE = "carry a state from call to call"
+    ROLLBACK = "go back in its state"
 
 
 def missing(part: "type[Mixer | FFN] | Mixer | FFN", needs: frozenset[Ability]) -> list[Ability]:

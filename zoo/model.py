@@ -70,23 +70,26 @@ class Model(nn.Module):
         hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention], state)
         return Output(self.head(hidden), auxiliary)
 
-    def start(self, rows: int, capacity: int) -> ModelState:
-        """An empty state for that many rows and at most `capacity` positions each. Raises UserError for a model that
-        cannot go on token by token."""
+    def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
+        """An empty state for that many rows and at most `capacity` positions each, which can forget its last `back`
+        positions again (`state.truncate`). Raises UserError for a model that cannot go on token by token, or go
+        back."""
         stack = self.topology.generating
         if stack is None:
             raise UserError(f"{type(self.topology).__name__} reads from both sides, so it cannot go on token by token")
-        self.require(Ability.STATE)
-        for name, value in (("rows", rows), ("capacity", capacity)):
-            if type(value) is not int or value < 1:
-                raise UserError(f"model.start: {name}={value!r} must be a whole number, at least 1")
+        self.require(Ability.STATE, "generation")
+        if back:
+            self.require(Ability.ROLLBACK, "a state that can be rolled back")
+        for name, value, least in (("rows", rows, 1), ("capacity", capacity, 1), ("back", back, 0)):
+            if type(value) is not int or value < least:
+                raise UserError(f"model.start: {name}={value!r} must be a whole number, at least {least}")
         history = History(rows, capacity, self.head.out.weight.device)
-        return ModelState(history, stack.new_state(capacity), model=id(self))
+        return ModelState(history, stack.new_state(capacity, back), model=id(self), back=back)
 
-    def require(self, ability: Ability) -> None:
-        """Raise UserError unless every mixer and ffn can do that."""
+    def require(self, ability: Ability, who: str = "this batch") -> None:
+        """Raise UserError unless every mixer and ffn can do that, which `who` needs."""
         for part in self._able:
-            refuse_unless(part, frozenset({ability}), "this batch")
+            refuse_unless(part, frozenset({ability}), who)
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""

@@ -24,6 +24,13 @@ class Memory:
     states: Float[Tensor, "B S D"]
     sequence: Sequence
 
+    def reorder(self, rows: Int[Tensor, " R"]) -> "Memory":
+        """Row i is what row rows[i] was."""
+        sequence = self.sequence
+        alike = len(sequence.positions) != len(self.states)
+        positions = sequence.positions if alike else sequence.positions[rows]
+        return Memory(self.states[rows], Sequence(positions, None if sequence.real is None else sequence.real[rows]))
+
 
 class Stack(Part):
     """embed, add the position, run the blocks, close with a norm unless the blocks do.
@@ -83,9 +90,9 @@ class Stack(Part):
         for i, scheme in enumerate(self.schemes):
             yield context.of_layer(self.positions[scheme], None if state is None else state.layers[i])
 
-    def new_state(self, capacity: int) -> list[Layer]:
+    def new_state(self, capacity: int, back: int = 0) -> list[Layer]:
         """The states of its layers."""
-        return [block.new_state(capacity) for block in self.blocks]
+        return [block.new_state(capacity, back) for block in self.blocks]
 
     def flops(self, queries: int, keys: int) -> int:
         return sum(block.flops(queries, keys) for block in self.blocks)

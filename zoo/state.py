@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from zoo.ability import Ability
 from zoo.context import Sequence
 from zoo.errors import UserError
 
@@ -17,11 +18,21 @@ if TYPE_CHECKING:
 
 class State(ABC):
     """Contract: what one mixer of one layer keeps for a batch of rows. It is made by the mixer, allocated once for the
-    most positions it will see, and written in place."""
+    most positions it will see, and written in place. Every tensor that is an attribute of it has the rows on its first
+    axis, or one row where all are alike."""
 
     @abstractmethod
     def tensors(self) -> list[Tensor]:
         """All that it holds, so that its bytes can be counted."""
+
+    def reorder(self, rows: Int[Tensor, " R"], before: int) -> None:
+        """Row i becomes what row rows[i] was, of `before` rows; there may be more or fewer rows than before."""
+        reorder_attributes(self, rows, before)
+
+    def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
+        """Forget all but the first `length` positions, of which counts[i] are real in row i. Only for the states of
+        parts that can go back; what was read of a memory stays."""
+        raise TypeError(f"{type(self).__name__} cannot {Ability.ROLLBACK}")
 
 
 @dataclass
@@ -50,7 +61,7 @@ class History:
         self.real: Bool[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.bool, device=device)
         self.prefix: Bool[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.bool, device=device)
         self.counts: Int[Tensor, " B"] = torch.zeros(rows, dtype=torch.long, device=device)
-        self.length = 0
+        self.length = self.reached = 0
         self.padded = self.prefixed = False
 
     @property
@@ -80,7 +91,14 @@ class History:
         self.padded |= sequence.real is not None
         self.prefixed |= sequence.prefix is not None
         self.length += length
+        self.reached = max(self.reached, self.length)
         return self._view(new, rows), self._view(slice(0, self.length), rows)
+
+    def truncate(self, length: int) -> None:
+        """Forget all but the first `length` positions."""
+        self.length = length
+        self.prefix[:, length:] = False
+        self.counts.copy_(self.real[:, :length].sum(1))
 
     def _view(self, part: slice, rows: int) -> Sequence:
         """That part of the history; rows that are alike stay one row."""
@@ -102,8 +120,52 @@ class ModelState:
     memory: "Memory | None" = None
     model: int = field(default=0, repr=False)
     """Which model it belongs to."""
+    back: int = 0
+    """How many positions may be forgotten again."""
+
+    def states(self) -> list[State]:
+        """Those of all layers."""
+        return [state for layer in self.layers for state in layer.states]
+
+    def reorder(self, rows: Int[Tensor, " R"]) -> None:
+        """Row i becomes what row rows[i] was; there may be more or fewer rows than before. Nothing is moved where all
+        stay as they are."""
+        before = len(self.history.positions)
+        if len(rows) == before and torch.equal(rows, torch.arange(before, device=rows.device)):
+            return
+        reorder_attributes(self.history, rows, before)
+        for state in self.states():
+            state.reorder(rows, before)
+        if self.memory is not None:
+            self.memory = self.memory.reorder(rows)
+
+    def truncate(self, length: int) -> None:
+        """Forget all but the first `length` positions. Raises UserError for more of them than the state was made to
+        forget."""
+        if not 0 <= length <= self.history.length:
+            raise UserError(f"{self.history.length} positions are kept, so the state cannot go back to {length}")
+        if length == self.history.length:
+            return
+        if self.history.reached - length > self.back:
+            raise UserError(
+                f"this state can go back by {self.back} positions, not from {self.history.reached} to {length}; make"
+                " one that can: model.start(rows, capacity, back)"
+            )
+        self.history.truncate(length)
+        for state in self.states():
+            state.truncate(length, self.history.counts)
 
     def bytes(self) -> int:
         """Bytes that all layers hold."""
-        tensors = [tensor for layer in self.layers for state in layer.states for tensor in state.tensors()]
-        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+        return sum(t.numel() * t.element_size() for state in self.states() for t in state.tensors())
+
+
+def reorder_attributes(of: object, rows: Int[Tensor, " R"], before: int) -> None:
+    """Reorder every tensor that is an attribute and has `before` rows: in place where their number stays, so that no
+    memory moves."""
+    for name, value in vars(of).items():
+        if isinstance(value, Tensor) and value.ndim and len(value) == before:
+            if len(rows) == before:
+                value.copy_(value[rows])
+            else:
+                setattr(of, name, value[rows])

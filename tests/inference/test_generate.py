@@ -10,10 +10,12 @@ from torch import Tensor, nn
 
 from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, draw, learned, model, real_of, with_window
 from zoo.errors import UserError
-from zoo.inference.generate import NONE, generate
+from zoo.inference.generate import generate
 from zoo.inference.sampling import Sampling
+from zoo.inference.stream import NONE
 from zoo.inputs import check_inputs
 from zoo.model import Model, Output
+from zoo.state import History, ModelState
 
 PROMPTS = [3, 9, 17]
 
@@ -61,8 +63,9 @@ class Rigged(Model):
         self.says, self.vocabulary, self.limit, self.step = says, vocabulary, None, 0
         self.topology = type("Any", (), {"traits": type("T", (), {"takes_prefix": False})()})()
 
-    def start(self, rows: int, capacity: int) -> None:
+    def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         self.step = 0
+        return ModelState(History(rows, capacity, torch.device("cpu")), [])
 
     def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
         wanted = torch.tensor([row[min(self.step, len(row) - 1)] for row in self.says])

@@ -35,7 +35,7 @@ class Shifting(FFN):
         super().__init__(common)
         self.down = Linear(common.d_model, common.d_model, bias=False, role=Role.RESIDUAL)
 
-    def new_state(self, capacity: int) -> Last:
+    def new_state(self, capacity: int, back: int = 0) -> Last:
         return Last()
 
     def state_elements(self, length: int) -> int:

@@ -32,11 +32,11 @@ class Block(Part):
     @abstractmethod
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
 
-    def new_state(self, capacity: int) -> Layer:
+    def new_state(self, capacity: int, back: int = 0) -> Layer:
         """The states of its sublayers."""
         cross = None if self.cross is None else self.cross.new_cross_state()
-        ffn = None if self.ffn is None else self.ffn.new_state(capacity)
-        return Layer(self.mixer.new_state(capacity), cross, ffn)
+        ffn = None if self.ffn is None else self.ffn.new_state(capacity, back)
+        return Layer(self.mixer.new_state(capacity, back), cross, ffn)
 
     @property
     def writes(self) -> int:

@@ -32,8 +32,9 @@ class FFN(Part):
     def __init__(self, common: Common):
         super().__init__()
 
-    def new_state(self, capacity: int) -> State | None:
-        """What it carries from call to call for at most `capacity` positions; None where positions are alone."""
+    def new_state(self, capacity: int, back: int = 0) -> State | None:
+        """What it carries from call to call for at most `capacity` positions, of which the last `back` may be forgotten
+        again; None where positions are alone."""
         return None
 
     def state_elements(self, length: int) -> int:

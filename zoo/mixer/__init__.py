@@ -38,8 +38,9 @@ class Mixer(Part):
         """Numbers that one row must keep to go on after `length` positions."""
 
     @abstractmethod
-    def new_state(self, capacity: int) -> State:
-        """An empty state for at most `capacity` positions; rows, dtype and device are those of the first call."""
+    def new_state(self, capacity: int, back: int = 0) -> State:
+        """An empty state for at most `capacity` positions, of which the last `back` may be forgotten again; rows, dtype
+        and device are those of the first call."""
 
     def new_cross_state(self) -> State:
         """A state for reading one memory again and again. Only for mixers that can."""

@@ -94,8 +94,10 @@ class Attention(Mixer):
             state.held = self._keys_values(memory)
         return state.held
 
-    def new_state(self, capacity: int) -> KeyValues | Ring:
-        return KeyValues(capacity) if self.window is None or self.window >= capacity else Ring(self.window)
+    def new_state(self, capacity: int, back: int = 0) -> KeyValues | Ring:
+        if self.window is None or self.window + back >= capacity:
+            return KeyValues(capacity)
+        return Ring(self.window, back)
 
     def new_cross_state(self) -> MemoryKeyValues:
         return MemoryKeyValues()

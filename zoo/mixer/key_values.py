@@ -34,22 +34,26 @@ class KeyValues(State):
         self.values[:, :, before : self.length] = v
         return self.keys[:, :, : self.length], self.values[:, :, : self.length], context
 
+    def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
+        self.length = length
+
 
 class Ring(State):
-    """Keys and values of the last `window` real positions of each row: place p lies in slot p mod window, so nothing
-    ever moves, and padding takes no slot. One more slot takes what nobody will read.
+    """Keys and values of the last `window` real positions of each row: place p lies in slot p mod w, so nothing ever
+    moves, and padding takes no slot. One more slot takes what nobody will read. There are w = window + back slots: so
+    many more positions can be forgotten again, and the last `window` before them are still there.
 
     A chunk of several positions is read together with the old slots before it overwrites them.
     """
 
-    def __init__(self, window: int):
-        self.window = window
+    def __init__(self, window: int, back: int = 0):
+        self.slots = window + back
         self.keys = self.values = torch.empty(0)
         self.places: Int[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.long)
         self.prefix: Bool[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.bool)
 
     def tensors(self) -> list[Tensor]:
-        return [self.keys[:, :, : self.window], self.values[:, :, : self.window]]
+        return [self.keys[:, :, : self.slots], self.values[:, :, : self.slots]]
 
     def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
         """Take in keys and values of new positions."""
@@ -57,20 +61,20 @@ class Ring(State):
         self._prepare(k, v, new)
         if k.shape[2] == 1:
             self._write(k, v, new)
-            met_k, met_v = self.keys[:, :, : self.window], self.values[:, :, : self.window]
-            keys = context.once(("ring", self.window), lambda: self._held(new))
+            met_k, met_v = self.keys[:, :, : self.slots], self.values[:, :, : self.slots]
+            keys = context.once(("ring", self.slots), lambda: self._held(new))
         else:
-            keys = context.once(("ring", self.window), lambda: _joined(self._held(new), new))
-            met_k = torch.cat([self.keys[:, :, : self.window], k], 2)
-            met_v = torch.cat([self.values[:, :, : self.window], v], 2)
+            keys = context.once(("ring", self.slots), lambda: _joined(self._held(new), new))
+            met_k = torch.cat([self.keys[:, :, : self.slots], k], 2)
+            met_v = torch.cat([self.values[:, :, : self.slots], v], 2)
             self._write(k, v, new)
         return met_k, met_v, replace(context, keys=keys)
 
     def _prepare(self, k: Tensor, v: Tensor, new: Sequence) -> None:
         """Room at the first call, and a row of places for each row as soon as the rows are not alike."""
         if not self.keys.numel():
-            self.keys, self.values = _room(k, self.window + 1), _room(v, self.window + 1)
-            self.places = new.positions.new_full((1, self.window + 1), -1)
+            self.keys, self.values = _room(k, self.slots + 1), _room(v, self.slots + 1)
+            self.places = new.positions.new_full((1, self.slots + 1), -1)
             self.prefix = torch.zeros_like(self.places, dtype=torch.bool)
         rows = max(len(new.positions), 1 if new.prefix is None else len(new.prefix))
         if rows > len(self.places):
@@ -82,8 +86,8 @@ class Ring(State):
         places = new.positions.expand(len(self.places), -1)
         real = torch.ones_like(places, dtype=torch.bool) if new.real is None else new.real.expand_as(places)
         last = places.masked_fill(~real, -1).amax(1, keepdim=True)
-        kept = real & (places > last - self.window)
-        slots = torch.where(kept, places % self.window, self.window)
+        kept = real & (places > last - self.slots)
+        slots = torch.where(kept, places % self.slots, self.slots)
         self.places.scatter_(1, slots, places.masked_fill(~kept, -1))
         if new.prefix is not None:
             self.prefix.scatter_(1, slots, new.prefix.expand_as(places))
@@ -93,9 +97,12 @@ class Ring(State):
 
     def _held(self, new: Sequence) -> Sequence:
         """What lies in the slots; an empty one is not real."""
-        places = self.places[:, : self.window]
-        prefix = self.prefix[:, : self.window].clone() if self.prefix.any() else None
+        places = self.places[:, : self.slots]
+        prefix = self.prefix[:, : self.slots].clone() if self.prefix.any() else None
         return Sequence(places.clamp(min=0), places >= 0, None, prefix)
+
+    def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
+        self.places.masked_fill_(self.places >= counts[: len(self.places), None], -1)
 
 
 class MemoryKeyValues(State):
@@ -106,6 +113,14 @@ class MemoryKeyValues(State):
 
     def tensors(self) -> list[Tensor]:
         return list(self.held or ())
+
+    def reorder(self, rows: Int[Tensor, " R"], before: int) -> None:
+        if self.held is not None:
+            keys, values = self.held
+            self.held = keys[rows], values[rows]
+
+    def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
+        """A memory is no part of the text."""
 
 
 def _room(like: Tensor, slots: int) -> Tensor:

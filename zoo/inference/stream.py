@@ -1,0 +1,52 @@
+"""The loop of generation: a token for every row, again and again."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from zoo.inference.prompt import Prompt
+from zoo.inference.sampling import Sampling
+from zoo.model import Model
+
+NONE = -1
+"""Stands where a finished row has no token."""
+
+Ends = Callable[[Tensor], Tensor]
+"""Told each step's tokens (B,), it says which rows end with them."""
+
+
+@torch.no_grad()
+def stream_tokens(
+    model: Model,
+    prompt: Prompt,
+    *,
+    max_new_tokens: int,
+    sampling: Sampling,
+    luck: Float[Tensor, "B N"],
+    ends: Ends,
+) -> Iterator[Int[Tensor, " B"]]:
+    """Each step's tokens as they come, NONE for rows that have ended. The state is allocated once, and nothing in a
+    step grows with what has been said but attention itself."""
+    tokens = prompt.tokens
+    rows, length = tokens.shape
+    luck = luck.to(tokens.device)
+    state = model.start(rows, length + max_new_tokens)
+    seen = torch.full((rows, length + max_new_tokens), NONE, device=tokens.device)
+    seen[:, :length] = tokens if prompt.padding is None else tokens.masked_fill(~prompt.padding, NONE)
+    done = torch.zeros(rows, dtype=torch.bool, device=tokens.device)
+    was_training = model.training
+    model.eval()
+    try:
+        last = prompt.read(model, state)
+        for step in range(max_new_tokens):
+            token = sampling.choose(last, seen, luck[:, step]).masked_fill(done, NONE)
+            done = done | ends(token)
+            yield token
+            if step + 1 == max_new_tokens or done.all():
+                return
+            seen[:, length + step] = token
+            last = model(token.clamp(min=0)[:, None], state=state).logits[:, -1]
+    finally:
+        model.train(was_training)
