@@ -21,6 +21,9 @@ from zoo.position import Position, positions
 from zoo.stack import Stack
 from zoo.topology import MakeStack, topologies
 
+MOST_LAYERS = 10_000
+"""Deeper ones are slips of the keyboard, and would be built for hours."""
+
 
 def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
     """The model of that config, on the CPU in float32, initialised from the seed. Raises UserError when parts do not
@@ -77,9 +80,9 @@ class _Stacks(MakeStack):
     def __call__(self, n_layers: int | None, *, causal: bool, cross: bool = False) -> Stack:
         config = self.config
         depth = config.n_layers if n_layers is None else n_layers
-        if depth < 1:
+        if not 1 <= depth <= MOST_LAYERS:
             raise UserError(
-                f"a stack needs at least 1 layer, got {depth}: model.n_layers, or the topology's own depths"
+                f"a stack has 1 to {MOST_LAYERS} layers, got {depth}: set model.n_layers, or the topology's own depths"
             )
         self.deepest = max(self.deepest, depth)
         commons = [common_of(config, layer=i, depth=depth, causal=causal) for i in range(depth)]

@@ -21,6 +21,7 @@ def check_inputs(
     source_padding: Any,
     prefix: Any,
     documents: Any,
+    source_documents: Any,
     state: ModelState | None,
 ) -> None:
     """Raise UserError for tensors of another kind than `Model.forward` takes, and for what its topology or its mixers
@@ -38,14 +39,29 @@ def check_inputs(
     check_mask("padding", padding, tokens)
     check_mask("prefix", prefix, tokens)
     check_mask("source_padding", source_padding, source)
-    if documents is not None:
-        model.require(Ability.PACKING)
-        if not _whole_numbers(documents) or documents.shape != tokens.shape:
-            raise UserError(f"documents must be whole numbers of shape {tuple(tokens.shape)}, got {_told(documents)}")
+    _check_documents(model, tokens, documents, source, source_documents)
     if padding is not None or source_padding is not None:
         model.require(Ability.PADDING)
     if state is not None:
         _check_state(model, tokens, documents, state)
+
+
+def _check_documents(model: "Model", tokens: Tensor, documents: Any, source: Any, source_documents: Any) -> None:
+    """Packed rows: the k-th document of a target reads the k-th of its source, so there must be as many of both; all
+    read a source that is not packed."""
+    for name, found, text in (("documents", documents, tokens), ("source_documents", source_documents, source)):
+        if found is None:
+            continue
+        model.require(Ability.PACKING)
+        if text is None or not _whole_numbers(found) or found.shape != text.shape:
+            wanted = "of a source" if text is None else tuple(text.shape)
+            raise UserError(f"{name} must be whole numbers of shape {wanted}, got {_told(found)}")
+    if source_documents is not None:
+        if documents is None:
+            raise UserError("source_documents go with documents: the k-th of a target reads the k-th of its source")
+        counts = [(one[:, 1:] != one[:, :-1]).sum(1) + 1 for one in (documents, source_documents)]
+        if not torch.equal(*counts):
+            raise UserError("a row has as many documents as its source has source_documents, and these differ")
 
 
 def check_tokens(model: "Model", name: str, tokens: Any) -> None:

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from zoo.ability import Ability, missing
 from zoo.config import refuse_topology
+from zoo.errors import UserError
 from zoo.ffn import FFN, ffns
 from zoo.listing import split_words
 from zoo.mixer import Mixer, mixers
@@ -22,7 +23,9 @@ Reason = Callable[[str, str], str | None]
 
 def print_matrix(words: Sequence[str]) -> None:
     """Print a table for each pair of axes that can refuse each other, and the reasons below."""
-    plugins, _, _ = split_words(words)
+    plugins, _, others = split_words(words)
+    if others:
+        raise UserError(f"matrix takes plugins=[...] and no other word, got '{others[0]}'")
     load_plugins(plugins)
     for title, rows, columns, reason in tables():
         table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)

@@ -34,6 +34,8 @@ class Model(nn.Module):
         out = model(tokens, padding=real)                    real (B, T): True = real token
         out = model(target, source=source, source_padding=real)       encoder–decoder: logits for the target
         out = model(tokens, prefix=prefix)                   prefix-LM: True = seen by all
+        out = model(tokens, documents=numbers)               packed rows: no document sees another; all read the
+                                                             source, or the k-th reads the k-th of source_documents
         state = model.start(rows, capacity)                  then chunk by chunk: model(tokens, state=state)
 
     `attention` names the backend: how attention is computed, which changes speed and rounding but nothing else.
@@ -57,12 +59,13 @@ class Model(nn.Module):
         source_padding: Bool[Tensor, "B S"] | None = None,
         prefix: Bool[Tensor, "B T"] | None = None,
         documents: Int[Tensor, "B T"] | None = None,
+        source_documents: Int[Tensor, "B S"] | None = None,
         state: ModelState | None = None,
     ) -> Output:
         if not torch.compiler.is_compiling():
-            check_inputs(self, tokens, padding, source, source_padding, prefix, documents, state)
+            check_inputs(self, tokens, padding, source, source_padding, prefix, documents, source_documents, state)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
-        read = None if source is None else Text(source, Sequence.of(source, source_padding))
+        read = None if source is None else Text(source, Sequence.of(source, source_padding, source_documents))
         if self.limit is not None and not torch.compiler.is_compiling():
             for text in (target, read):
                 if text is not None:

@@ -18,7 +18,7 @@ def load_plugins(value: Any) -> None:
             importlib.import_module(name)
         except UserError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"plugins={name}: importing it fails with {type(error).__name__}: {error}") from error
 
 

@@ -37,6 +37,10 @@ SAYS = {
     "a memory that never forgets": (("optimizer.betas=[0.9,1]",), "optimizer.betas=[0.9, 1.0]"),
     "a negative seed": (("seed=-1",), "seed=-1 must be at least 0"),
     "a huge seed": ((f"seed={10**30}",), "seed must fit into 64 bits"),
+    "a width beyond all memory": (("model.d_model=100000000",), "needs more memory than there is (tried to allocate"),
+    "layers beyond all patience": (("model.n_layers=100000000",), "a stack has 1 to 10000 layers"),
+    "a device without numbers": (("runtime.device=meta",), "runtime.device=meta cannot be used here"),
+    "a plugin that exits": (("plugins=[exits]",), "plugins=exits: importing it fails with SystemExit: 3"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
 
@@ -46,6 +50,7 @@ def test_bad_input_is_refused_with_one_sentence(command: Command, tmp_path: Path
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "latin.txt").write_bytes("naïve café, again and again\n".encode("latin-1") * 200)
     (tmp_path / "short.txt").write_text("short\n" * 20)
+    (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
     before = set(tmp_path.iterdir())
     overrides, words = SAYS[case]
     done = command("train", *TINY, *overrides)
@@ -54,7 +59,16 @@ def test_bad_input_is_refused_with_one_sentence(command: Command, tmp_path: Path
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
     left = {path.name for path in set(tmp_path.iterdir()) - before}
-    assert left <= {".cache"}, left
+    assert left <= {".cache", "__pycache__"}, left
+
+
+def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(command: Command, tmp_path: Path) -> None:
+    done = command("train", *TINY, "budget.batch_size=1000000000000")
+    assert done.code == 2
+    assert "error: this needs more memory than there is (unable to allocate" in done.err
+    assert "Traceback" not in done.err
+    (status,) = tmp_path.glob("runs/*/status.json")
+    assert '"failed"' in status.read_text()
 
 
 def test_a_preset_that_sets_a_value_inside_a_part_is_refused(command: Command, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.helpers import (
     model,
     real_of,
 )
+from zoo.errors import UserError
 from zoo.model import Model
 
 
@@ -91,6 +92,25 @@ def test_a_document_alone_is_the_document_packed_with_others(mixer: str, positio
     assert close(logits(built, row, documents=documents), alone)
     padded, trailing = (pad(one, (0, 4), value=2) for one in (row, documents))
     assert close(logits(built, padded, documents=trailing, padding=real_of([19], 23, "right"))[:, :19], alone)
+
+
+@pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+def test_a_packed_target_reads_its_own_packed_source(mixer: str, position: str) -> None:
+    built = model(mixer=mixer, position=position, topology="encoder_decoder")
+    targets, sources = draw(1, 19).split([7, 12], 1), draw(1, 9, seed=3).split([5, 4], 1)
+    alone = [logits(built, target, source=source) for target, source in zip(targets, sources, strict=True)]
+    documents, source_documents = torch.tensor([[4] * 7 + [2] * 12]), torch.tensor([[1] * 5 + [8] * 4])
+    packed = {"documents": documents, "source": torch.cat(sources, 1), "source_documents": source_documents}
+    assert close(logits(built, torch.cat(targets, 1), **packed), torch.cat(alone, 1))
+
+
+def test_packed_targets_without_as_many_packed_sources_are_refused() -> None:
+    built = model(topology="encoder_decoder")
+    source, ones = draw(1, 6, seed=3), torch.ones(1, 6, dtype=torch.long)
+    with pytest.raises(UserError, match="source_documents go with documents"):
+        built(draw(1, 6), source=source, source_documents=ones)
+    with pytest.raises(UserError, match="as many documents as its source has"):
+        built(draw(1, 6), documents=ones, source=source, source_documents=torch.arange(6)[None])
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)

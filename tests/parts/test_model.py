@@ -57,7 +57,7 @@ def test_stacks_of_an_encoder_decoder_may_have_different_depths() -> None:
 @pytest.mark.parametrize("side", ["n_encoder_layers", "n_decoder_layers"])
 def test_a_stack_without_layers_is_refused(side: str) -> None:
     topology = option("topology", "encoder_decoder") | {side: 0}
-    assert refusal(topology=topology).startswith("a stack needs at least 1 layer, got 0")
+    assert refusal(topology=topology).startswith("a stack has 1 to 10000 layers, got 0")
 
 
 def test_a_pattern_of_parts_is_followed_layer_by_layer() -> None:

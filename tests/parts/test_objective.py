@@ -2,8 +2,8 @@
 
 import torch
 
-from tests.helpers import TOPOLOGIES, draw, files, option
-from zoo.data.batch import TextBatch
+from tests.helpers import TOPOLOGIES, draw, files, option, real_of
+from zoo.data.batch import Notes, PairBatch, TextBatch
 from zoo.data.special import Special
 from zoo.objective import Task, objectives
 from zoo.topology import topologies
@@ -11,8 +11,8 @@ from zoo.topology import topologies
 SPECIAL = Special.after(13)
 
 
-def task(objective: str, topology: str, batch: TextBatch, **values: float) -> Task:
-    draws = torch.rand(*batch.tokens.shape, 3, generator=torch.Generator().manual_seed(0))
+def task(objective: str, topology: str, batch: TextBatch | PairBatch, **values: float) -> Task:
+    draws = torch.rand(9, 99, 3, generator=torch.Generator().manual_seed(0))
     traits = topologies.get(topology).traits
     return objectives.get(objective)(**values).prepare(batch, SPECIAL, traits, lambda length, each: draws)
 
@@ -32,6 +32,29 @@ def test_every_topology_is_scored_on_the_same_targets() -> None:
     found = [task("seq2seq", name, TextBatch(tokens)) for name in ("prefix_lm", "decoder_only", "encoder_decoder")]
     scored = [one.targets[one.weights > 0].tolist() for one in found]
     assert scored[0] == scored[1] == scored[2] == tokens[:, 5:].flatten().tolist()
+
+
+def test_a_pair_in_front_of_its_target_takes_no_more_positions_than_it_has() -> None:
+    """Each row is `source <start> target`, then padding; notes go along with the targets they are about."""
+    lengths = [(9, 2), (1, 7), (4, 4)]
+    source, target = draw(3, 16, seed=1), draw(3, 8, seed=2)
+    source_real, target_real = (real_of([one[i] for one in lengths], (16, 8)[i], "right") for i in (0, 1))
+    skill = target * target_real
+    notes = Notes(skill.float(), skill, skill)
+    batch = PairBatch(source * source_real, source_real, target * target_real, target_real, notes)
+    for topology in ("decoder_only", "prefix_lm"):
+        asked = task("seq2seq", topology, batch)
+        assert asked.inputs["tokens"].shape == (3, 16)  # the longest row has 12, rounded up to a multiple of 8
+        for i, (s, t) in enumerate(lengths):
+            row = [*source[i, :s].tolist(), SPECIAL.start, *target[i, :t].tolist()]
+            real = asked.inputs["padding"][i]
+            assert real.tolist() == [True] * len(row) + [False] * (16 - len(row))
+            assert asked.inputs["tokens"][i][real].tolist() == row
+            scored = asked.weights[i] > 0
+            assert asked.targets[i][scored].tolist() == [*target[i, :t].tolist(), SPECIAL.end]
+            assert asked.notes.skill[i][scored].tolist() == [*target[i, :t].tolist(), 0]
+            if topology == "prefix_lm":
+                assert asked.inputs["prefix"][i].sum() == s + 1
 
 
 def test_no_causal_target_is_among_the_tokens_that_predict_it() -> None:

@@ -24,6 +24,10 @@ class Notes:
         """With that many columns of zeros on each side: marks, which are certain, and what is never scored."""
         return Notes(*(pad(part, (before, after)) for part in (self.floor, self.skill, self.distance)))
 
+    def gather(self, order: Int[Tensor, "B N"]) -> "Notes":
+        """The columns that `order` names, row by row."""
+        return Notes(*(part.gather(1, order) for part in (self.floor, self.skill, self.distance)))
+
 
 @dataclass(frozen=True)
 class TextBatch:

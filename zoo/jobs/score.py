@@ -16,6 +16,7 @@ from zoo.experiment import Runtime
 from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.skill_table import skill_table
+from zoo.memory import enough_memory
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
@@ -40,7 +41,8 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     if target is not None and not Path(target).name:
         raise UserError(f"json={target!r} must be a file to write the scores to, or null")
     run = load(path)
-    scores = score_run(run, node)
+    with enough_memory():
+        scores = score_run(run, node)
     _print(run, path, scores)
     if target is not None:
         text = json_text({split: one.as_dict() for split, one in scores.items()}, indent=1)

@@ -12,6 +12,7 @@ from zoo.errors import UserError
 from zoo.jobs.identity import find_folder, science_of, slug, with_resolved_paths
 from zoo.jobs.job import Job
 from zoo.jobs.resume import resumed_node
+from zoo.memory import enough_memory
 from zoo.plugins import load_plugins
 from zoo.schema import convert
 from zoo.training.run import RunFolder, read_record, read_status
@@ -21,7 +22,11 @@ from zoo.training.runtime import Machinery, resolve
 def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str], overrides: list[str]) -> Path:
     """Train what the config says and return the run folder. A finished run is found again and not repeated; one that
     stopped half-way goes on where it stopped. Raises UserError for bad input, with nothing half-written."""
-    node = plain(config)
+    with enough_memory():
+        return _train(plain(config), choices, overrides)
+
+
+def _train(node: dict[str, Any], choices: Mapping[str, str], overrides: list[str]) -> Path:
     load_plugins(node.pop("plugins", None))
     resume = convert(node.pop("resume", None), str | None, "resume")
     if resume is not None:

@@ -6,6 +6,9 @@ from zoo.errors import UserError
 from zoo.objective import Draws, Objective, Task, objectives
 from zoo.traits import Traits
 
+LEAST_RATE = 1e-3
+"""Below it most batches would score nothing."""
+
 
 @objectives.register("masked")
 class Masked(Objective):
@@ -20,11 +23,10 @@ class Masked(Objective):
 
     def __init__(self, *, rate: float = 0.15, mask: float = 0.8, random: float = 0.1, label_smoothing: float = 0.0):
         super().__init__(label_smoothing)
-        if not 0 < rate <= 1 or mask < 0 or random < 0 or mask + random > 1:
-            raise UserError(
-                f"objective.rate={rate} must be above 0 and at most 1, and mask={mask} and random={random} be shares"
-                " that add up to at most 1"
-            )
+        if not LEAST_RATE <= rate <= 1:
+            raise UserError(f"objective.rate={rate} must be between {LEAST_RATE} and 1, so that something is predicted")
+        if mask < 0 or random < 0 or mask + random > 1:
+            raise UserError(f"objective.mask={mask} and random={random} must be shares that add up to at most 1")
         self.rate, self.mask, self.random = rate, mask, random
 
     @classmethod

@@ -49,7 +49,7 @@ class Seq2Seq(Objective):
         start = torch.full((len(y), 1), special.start)
         if traits.reads_source:
             inputs = {"tokens": torch.cat([start, y[:, :-1]], 1), "source": x, "source_padding": x_real}
-            inputs["padding"] = torch.cat([torch.ones_like(start, dtype=torch.bool), y_real[:, :-1]], 1)
+            inputs["padding"] = torch.cat([torch.ones_like(start, dtype=torch.bool), y_real[:, 1:]], 1)
             return Task(inputs, y, y_real.float(), notes)
         return _in_front(x, x_real, start, y, y_real, traits, notes and notes.padded(x.shape[1], 0))
 
@@ -79,11 +79,20 @@ def _closed(batch: PairBatch, special: Special) -> Cut:
 def _in_front(
     x: Tensor, x_real: Tensor, start: Tensor, y: Tensor, y_real: Tensor, traits: Traits, notes: Notes | None
 ) -> Task:
-    """One row `x <start> y`, in which the source is never scored."""
+    """One row `x <start> y`, in which the source is never scored; its padding all comes last, and only as much as the
+    longest row needs, so that topologies which read the source in front compute no more positions than there are."""
     one = torch.ones_like(start, dtype=torch.bool)
-    inputs = {"tokens": torch.cat([x, start, y[:, :-1]], 1), "padding": torch.cat([x_real, one, y_real[:, :-1]], 1)}
+    inputs = {"tokens": torch.cat([x, start, y[:, :-1]], 1), "padding": torch.cat([x_real, one, y_real[:, 1:]], 1)}
     if traits.takes_prefix:
-        inputs["prefix"] = torch.cat([x_real, one, torch.zeros_like(y_real[:, :-1])], 1)
+        inputs["prefix"] = torch.cat([x_real, one, torch.zeros_like(y_real[:, 1:])], 1)
     targets = torch.cat([x, y], 1)
     weights = torch.cat([torch.zeros(x.shape), y_real.float()], 1)
-    return Task(inputs, targets, weights, notes)
+    order = (~inputs["padding"]).long().argsort(dim=1, stable=True)
+    order = order[:, : _width(inputs["padding"])]
+    inputs = {key: value.gather(1, order) for key, value in inputs.items()}
+    return Task(inputs, targets.gather(1, order), weights.gather(1, order), notes and notes.gather(order))
+
+
+def _width(real: Tensor) -> int:
+    """The positions of the longest row, up to a multiple of 8, so that there are few shapes."""
+    return min(real.shape[1], -(-int(real.sum(1).max()) // 8) * 8)

@@ -1,5 +1,6 @@
 """What the machine can do decides how a run is computed; what was decided is recorded with the run."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -65,7 +66,8 @@ def _device(name: str) -> torch.device:
         return torch.accelerator.current_accelerator() or torch.device("cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise UserError(f"runtime.device={name} cannot be used here: {str(error).splitlines()[0]}") from error
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = re.split(r"\. |\n", str(error))[0]
+        raise UserError(f"runtime.device={name} cannot be used here: {reason}; cpu always can") from error
     return device
