@@ -13,6 +13,7 @@ from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
+from zoo.probe import check_probe
 from zoo.schema import convert
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
 
@@ -27,7 +28,8 @@ class Run:
     model: Model
     tokenizer: Tokenizer
     config: dict[str, Any]
-    """What the checkpoint says of its making: the resolved `model`, `objective` and `data`, `vocabulary`, `context`."""
+    """What the checkpoint says of its making: the resolved `model`, `objective` and `data`, `vocabulary`, `context`,
+    `probe`."""
     step: int
 
 
@@ -55,7 +57,10 @@ def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
     tokenizer = _tokenizer(checkpoint)
     _refuse_wrong(checkpoint, tokenizer)
     model = assemble(parse_model(architecture["model"]), architecture["vocabulary"])
-    checkpoint.load_model(model, averaged=True)
+    checkpoint.load_model(model)
+    check_probe(model, architecture.get("probe"), str(checkpoint.path / "model.json"))
+    if checkpoint.averaged:
+        checkpoint.load_model(model, averaged=True)
     return Run(model.eval(), tokenizer, architecture, checkpoint.step)
 
 

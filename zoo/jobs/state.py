@@ -6,6 +6,7 @@ from typing import Any
 
 from zoo.errors import UserError
 from zoo.jobs.parts import Parts
+from zoo.probe import check_probe, probe
 from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import refuse_broken
 from zoo.training.run import ANEW, RunFolder, read_record
@@ -31,7 +32,7 @@ def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[st
         folder.checkpoints,
         state.step,
         parts.model,
-        architecture=architecture,
+        architecture={**architecture, "probe": probe(parts.model)},
         tokenizer=parts.feed.corpus.tokenizer.to_json(),
         train_state={"optimizer": parts.optimizer.state_dict(), "tokens": state.tokens, "seconds": state.seconds},
         average=averages,
@@ -55,6 +56,7 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
         )
     saved = checkpoint.train_state()
     checkpoint.load_model(parts.model)
+    check_probe(parts.model, checkpoint.architecture.get("probe"), str(checkpoint.path))
     try:
         parts.optimizer.load_state_dict(saved["optimizer"])
         state = State(checkpoint.step, _count(saved["tokens"]), _duration(saved["seconds"]))
