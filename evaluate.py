@@ -2,6 +2,7 @@
 
 python evaluate.py run=runs/<run>                              on the held-out splits of its own corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
+python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
 """
 
 import hydra

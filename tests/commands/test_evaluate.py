@@ -64,6 +64,17 @@ def test_a_checkpoint_without_its_train_state_can_be_scored(command: Command, fo
     assert json.loads(Path("scores.json").read_text()).keys() == {"test"}
 
 
+def test_all_of_another_text_can_be_scored(command: Command, folder: Path) -> None:
+    """One split that has everything: each byte but the first is predicted."""
+    Path("other.txt").write_text("another text, all of it\n" * 30)
+    where = ("data=text", "data.path=other.txt", "data.split=[0,0,1]")
+    done = command("evaluate", f"run='{folder}'", *where, "json=scores.json")
+    assert done.code == 0, done.err
+    scores = json.loads(Path("scores.json").read_text())
+    assert scores.keys() == {"test"}
+    assert scores["test"]["tokens"] == 24 * 30 - 1
+
+
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
