@@ -44,7 +44,7 @@ class Runtime:
     """What merely runs the experiment. It is recorded, but is no part of a run's identity."""
 
     device: str
-    dtype: Literal["auto", "float32", "bfloat16"]
+    dtype: Literal["auto", "float32", "bfloat16", "float16"]
     attention: Literal["auto", "plain", "fused"]
     compile: bool
     threads: int | None

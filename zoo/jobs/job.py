@@ -87,6 +87,7 @@ class Job:
             tokens=state.tokens,
             label_smoothing=parts.objective.label_smoothing,
             autocast=self.machinery.autocast,
+            scale=parts.scale,
         )
         with Interrupt() as interrupt, self.display:
             for step in steps:

@@ -13,6 +13,7 @@ from zoo.model import Model
 from zoo.objective import Objective, objectives
 from zoo.topology import topologies
 from zoo.training.feed import Feed
+from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer, optimizers
 from zoo.training.runtime import Machinery
 from zoo.training.schedule import Schedule, schedules
@@ -29,6 +30,8 @@ class Parts:
     model: Model
     costs: Costs
     optimizer: Optimizer
+    scale: LossScale | None
+    """Of the loss, where float16 needs one."""
 
 
 def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) -> Parts:
@@ -51,7 +54,9 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     counted = costs(model, budget.context)
     place(model, machinery)
     optimizer = optimizers.build(experiment.optimizer, model)
-    return Parts(torch.device(machinery.device), objective, feed, schedule, model, counted, optimizer)
+    device = torch.device(machinery.device)
+    scale = LossScale(device) if machinery.autocast is torch.float16 else None
+    return Parts(device, objective, feed, schedule, model, counted, optimizer, scale)
 
 
 def place(model: Model, machinery: Machinery) -> None:

@@ -28,13 +28,16 @@ def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[st
     average = parts.optimizer.average
     averages = average.weights if average else {}
     refuse_broken(parts.model, averages, state.step)
+    train_state = {"optimizer": parts.optimizer.state_dict(), "tokens": state.tokens, "seconds": state.seconds}
+    if parts.scale is not None:
+        train_state["scale"] = parts.scale.state_dict()
     save_checkpoint(
         folder.checkpoints,
         state.step,
         parts.model,
         architecture={**architecture, "probe": probe(parts.model)},
         tokenizer=parts.feed.corpus.tokenizer.to_json(),
-        train_state={"optimizer": parts.optimizer.state_dict(), "tokens": state.tokens, "seconds": state.seconds},
+        train_state=train_state,
         average=averages,
         keep=keep,
     )
@@ -59,6 +62,8 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
     check_probe(parts.model, checkpoint.architecture.get("probe"), str(checkpoint.path))
     try:
         parts.optimizer.load_state_dict(saved["optimizer"])
+        if parts.scale is not None:
+            parts.scale.load_state_dict(saved["scale"])
         state = State(checkpoint.step, _count(saved["tokens"]), _duration(saved["seconds"]))
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         raise UserError(f"{checkpoint.path} does not hold the state of this run's optimizer ({error!r})") from error

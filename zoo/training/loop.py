@@ -14,6 +14,7 @@ from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.loss import cross_entropy
+from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer
 from zoo.training.parameters import bare
 from zoo.training.schedule import Schedule
@@ -40,7 +41,8 @@ class Step:
     lr: float
     """The rate this update used."""
     grad_norm: float | None
-    """Global gradient norm before clipping; None when nothing was scored."""
+    """Global gradient norm before clipping; None when nothing was scored, or when it overflowed a scaled loss and no
+    update was made."""
     seconds: float
     """Time this step took."""
 
@@ -64,6 +66,7 @@ def fit(
     tokens: int = 0,
     label_smoothing: float = 0.0,
     autocast: torch.dtype | None = None,
+    scale: LossScale | None = None,
 ) -> Iterator[Step]:
     """Make the updates start … steps − 1 and yield a record after each. `tasks(i)` are the micro-batches of update i;
     `tokens` are the positions seen before `start`. One transfer from the device per step.
@@ -73,7 +76,8 @@ def fit(
     so cutting the same sequences into other micro-batches changes the gradient only by rounding, but for auxiliary
     losses whose statistics are taken per micro-batch. The schedule counts updates. A micro-batch that scores nothing is
     skipped; when no micro-batch scores anything the weights stay and the update's number is used up.
-    Raises Diverged when the loss or the gradient norm is not finite, before that update touches the weights.
+    Raises Diverged when the loss or the gradient norm is not finite, before that update touches the weights. With a
+    `scale` (float16) an update whose gradient overflows is dropped instead, until the scale is below 1.
     """
     model.train()
     for index in range(start, steps):
@@ -82,7 +86,7 @@ def fit(
         positions = sum(positions_of(task) for task in update.tasks)
         tokens += positions
         factor = schedule.factor(index, steps)
-        values = _make(update, optimizer, factor)
+        values = _make(update, optimizer, factor, scale)
         loss, grad_norm = values.pop("loss", None), values.pop("grad_norm", None)
         yield Step(
             step=index + 1,
@@ -121,11 +125,12 @@ class Update:
         """Σ of all weights."""
         return sum(self.weights)
 
-    def backward(self) -> dict[str, Tensor]:
-        """Add up the gradients of all micro-batches; returns `loss` and the auxiliary losses as means of the update."""
+    def backward(self, scale: LossScale | None = None) -> dict[str, Tensor]:
+        """Add up the gradients of all micro-batches, times the scale; returns `loss` and the auxiliary losses as means
+        of the update."""
         sums: dict[str, Tensor] = {}
         for objective, values in self.passes():
-            objective.backward()
+            (objective if scale is None else scale.scaled(objective)).backward()
             for name, value in values.items():
                 sums[name] = sums[name] + value if name in sums else value
         return sums
@@ -150,16 +155,23 @@ class Update:
             yield objective, {"loss": loss.nats / self.total, **{name: value.detach() for name, value in added.items()}}
 
 
-def _make(update: Update, optimizer: Optimizer, factor: float) -> dict[str, float]:
+def _make(update: Update, optimizer: Optimizer, factor: float, scale: LossScale | None) -> dict[str, float]:
     """Make one update, unless it diverges; returns loss, auxiliary losses and gradient norm, or nothing when there is
     nothing to score."""
     if not update.total:
         log.warning("step %d scores no target: no update is made", update.step + 1)
         return {}
     optimizer.zero_grad()
-    sums = update.backward()
+    sums = update.backward(scale)
+    if scale is not None:
+        scale.divide(optimizer)
     norm = optimizer.grad_norm()
     values = _fetch({**sums, "grad_norm": norm})
+    if scale is not None:
+        scale.end()
+        if not math.isfinite(values["grad_norm"]) and math.isfinite(values["loss"]) and scale.value >= 1:
+            del values["grad_norm"]
+            return values
     if not all(math.isfinite(value) for value in values.values()):
         where = culprit(update.model, update.forward)
         raise Diverged(update.step + 1, where, then=f"; the weights are those of step {update.step}")

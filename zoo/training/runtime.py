@@ -30,7 +30,7 @@ class Machinery:
     @property
     def autocast(self) -> torch.dtype | None:
         """The dtype of matrix products, None for float32 throughout."""
-        return None if self.dtype == "float32" else torch.bfloat16
+        return {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}[self.dtype]
 
     def as_dict(self) -> dict[str, str | bool | int]:
         """For a record."""
