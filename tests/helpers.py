@@ -17,7 +17,7 @@ from zoo.ability import Ability, missing
 from zoo.assembly import build_model
 from zoo.common import Common
 from zoo.compose import compose
-from zoo.config import parse_model, plain
+from zoo.config import ASIDE, parse_model, plain
 from zoo.context import Context, Sequence
 from zoo.errors import UserError
 from zoo.families import AXES
@@ -52,8 +52,8 @@ MIXER_AND_POSITION = list(product(OPTIONS["mixer"], OPTIONS["position"]))
 
 @cache
 def composed(*overrides: str) -> Node:
-    """The experiment of a command line, as plain containers; `resume` is no part of one. Not to be written to."""
-    return {key: value for key, value in plain(compose(overrides)).items() if key != "resume"}
+    """The experiment of a command line, as plain containers, without what is no part of one. Not to be written to."""
+    return {key: value for key, value in plain(compose(overrides)).items() if key not in ASIDE}
 
 
 @cache

@@ -6,9 +6,11 @@ F hidden width   E experts   V vocabulary
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from torch import nn
+
+from zoo.knob import Knob
 
 if TYPE_CHECKING:
     from zoo.norm import Norm
@@ -32,6 +34,9 @@ class Common:
 class Part(nn.Module):
     """Contract of every part: constructed as `Part(common, *supplied, **options)`, positional arguments from the model,
     keyword-only ones from YAML; it draws no random number when it is built, and counts what it costs."""
+
+    knobs: ClassVar[tuple[Knob, ...]] = ()
+    """What `match=` may turn to make a model as large as another; the first one first."""
 
     def flops(self, queries: int, keys: int) -> int:
         """Forward floating-point operations for one row of `queries` positions that meet `keys` positions, counting a

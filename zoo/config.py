@@ -17,6 +17,9 @@ from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
 from zoo.schema import convert, parse_choice, parse_option, typed
 
+ASIDE = ("resume", "match", "study", "dry_run", "fail_fast")
+"""Keys of a composed config that are no part of an experiment: how one is found, or how several go together."""
+
 
 def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
     """The typed experiment. Raises UserError for anything unknown, missing, mistyped or contradictory."""

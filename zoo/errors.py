@@ -7,3 +7,6 @@ class UserError(Exception):
 
 class RunFailed(Exception):  # noqa: N818  (a state of a run, as in its status.json)
     """The input was right, but the run did not come to its end. Entry points exit with code 1."""
+
+    state = "failed"
+    """How a note of a sweep calls it."""

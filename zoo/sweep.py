@@ -1,16 +1,16 @@
 """A sweep of Hydra's: each job runs whatever becomes of the others, and how each ended is noted and told.
 
-The notes are files of the sweep's own folder, `<out>/sweeps/<time>/`, beside Hydra's multirun.yaml: a job may run in
-another process or on another machine. The environment variable names the folder to all of them.
+The notes are files of the sweep's own folder: `<out>/studies/<name>/` for a study that has a name, else
+`<out>/sweeps/<time>/`, beside Hydra's multirun.yaml. A job may run in another process or on another machine;
+environment variables name the folder and its number to it.
 """
 
-import json
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,26 +21,41 @@ from rich.markup import escape
 from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
+from zoo.study.notes import Note, read_notes, stop, stopped
+from zoo.study.worker import LAUNCHER, into_log, obey_launcher
 from zoo.terminal import show
 
-VARIABLE = "ZOO_SWEEP"
+VARIABLE, NUMBER = "ZOO_SWEEP", "ZOO_JOB"
+
+_notes: list[Note] = []
+"""The note of the job that this process is at."""
 
 
 class MakeFolder(Callback):
     """Hydra calls it (`hydra.callbacks` in conf/train.yaml) before the first job, in the process that launches."""
 
     def __init__(self, root: Any):
-        self.root = Path(str(root), "sweeps").absolute()
+        self.root = Path(str(root)).absolute()
 
     def on_multirun_start(self, config: Any, **kwargs: Any) -> None:
-        """Make a folder that no other sweep has. When the disk refuses, Hydra will say so: it writes there next."""
+        """Make the folder: that of the study, or one that no other sweep has. When the disk refuses, Hydra will say so:
+        it writes there next. A dry run has none."""
+        if config is not None and config.get("dry_run"):
+            return
+        chosen = None if config is None else config.hydra.runtime.choices.get("study")
+        if chosen is not None:
+            path = self.root / "studies" / str(chosen).replace("/", "-")
+            with suppress(OSError):
+                path.mkdir(parents=True, exist_ok=True)
+            os.environ[VARIABLE] = str(path)
+            return
         stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
         for number in count():
-            path = self.root / (f"{stamp}-{number}" if number else stamp)
+            path = self.root / "sweeps" / (f"{stamp}-{number}" if number else stamp)
             try:
                 path.mkdir(parents=True)
             except FileExistsError:
-                if not self.root.is_dir():
+                if not path.parent.is_dir():
                     return
                 continue
             except OSError:
@@ -57,28 +72,69 @@ def folder() -> Path | None:
 
 def forget() -> None:
     """A new command begins: it is no job of the sweep that may have started it."""
-    os.environ.pop(VARIABLE, None)
+    for name in (VARIABLE, NUMBER, LAUNCHER):
+        os.environ.pop(name, None)
+
+
+def tell(run: Path, match: Mapping[str, Any] | None, found: bool) -> None:
+    """Say in the job's note, if this is one of a sweep, which run it is: where it lies, how it was matched, and whether
+    it was there already."""
+    root = folder()
+    if _notes and root is not None:
+        note = _notes[-1]
+        note.folder, note.match, note.found = os.path.relpath(run.absolute(), root), match, found
+        note.write(root)
+
+
+def in_study() -> bool:
+    """Whether this process is at a job of a study."""
+    return bool(_notes)
 
 
 def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
-    """Run a job of a sweep; what it raises is told at once and noted. Only an interruption ends the sweep."""
-    hydra = HydraConfig.get()
-    overrides, state, message = list(hydra.overrides.task), "done", ""
+    """Run a job of a sweep; what it raises is told and noted. An interruption ends the sweep; in a study whose jobs are
+    in other processes, it lets no further job start."""
+    hydra, root = HydraConfig.get(), folder()
+    assert root is not None
+    study = NUMBER in os.environ
+    if study and stopped(root):
+        return
+    note = Note(int(os.environ.get(NUMBER, hydra.job.num)), list(hydra.overrides.task))
+    note.write(root)
+    _notes.append(note)
+    try:
+        if study:
+            obey_launcher()
+        with into_log(root / f"{note.job}.log") if study else nullcontext():
+            _run(function, config, note, root)
+    except KeyboardInterrupt:
+        note.end(root, "interrupted")
+        stop(root)
+        if not study:
+            raise
+    finally:
+        _notes.clear()
+    if study and note.state not in ("done", "interrupted") and config.get("fail_fast"):
+        stop(root)
+    if note.message and not study:
+        print(f"error: {note.message}  [job {note.job}: {' '.join(note.overrides)}]", file=sys.stderr, flush=True)
+
+
+def _run(function: Callable[[Any], Any], config: Any, note: Note, root: Path) -> None:
+    """Run the job and say in its note how it ended. Raises nothing but KeyboardInterrupt."""
+    state, message = "done", ""
     try:
         function(config)
     except KeyboardInterrupt:
-        _note(hydra.job.num, overrides, "interrupted", "")
         raise
     except UserError as error:
         state, message = "bad input", str(error)
     except RunFailed as error:
-        state, message = "failed", str(error)
+        state, message = error.state, str(error)
     except BaseException as error:
         traceback.print_exc()
         state, message = "failed", f"{type(error).__name__}: {error}"
-    if message:
-        print(f"error: {message}  [job {hydra.job.num}: {' '.join(overrides)}]", file=sys.stderr, flush=True)
-    _note(hydra.job.num, overrides, state, message)
+    note.end(root, state, message)
 
 
 def report() -> int:
@@ -86,20 +142,20 @@ def report() -> int:
     input, 1 when something else failed."""
     path = folder()
     forget()
-    notes = [] if path is None else [json.loads(file.read_text()) for file in path.glob("[0-9]*.json")]
-    if not notes:
+    notes = {} if path is None else read_notes(path)
+    if path is None or not notes:
         if path is not None:
             _discard(path)
         return 0
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("job", "state", "overrides that differ"):
         table.add_column(column, overflow="fold")
-    common = set.intersection(*(set(note["overrides"]) for note in notes)) if len(notes) > 1 else set()
-    for note in sorted(notes, key=lambda one: int(one["job"])):
-        differing = " ".join(one for one in note["overrides"] if one not in common)
-        table.add_row(str(note["job"]), note["state"], escape(differing))
+    common = set.intersection(*(set(note.overrides) for note in notes.values())) if len(notes) > 1 else set()
+    for number, note in notes.items():
+        differing = " ".join(one for one in note.overrides if one not in common)
+        table.add_row(str(number), note.state, escape(differing))
     show(escape(f"sweep {path}"), table)
-    failed = {note["state"] for note in notes} - {"done"}
+    failed = {note.state for note in notes.values()} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 
 
@@ -109,10 +165,3 @@ def _discard(path: Path) -> None:
         (path / "multirun.yaml").unlink(missing_ok=True)
         for empty in (path, path.parent, path.parent.parent):
             empty.rmdir()
-
-
-def _note(job: Any, overrides: list[str], state: str, message: str) -> None:
-    path = folder()
-    assert path is not None
-    note = {"job": job, "state": state, "message": message, "overrides": overrides}
-    (path / f"{job}.json").write_text(json.dumps(note, indent=1) + "\n")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands.conftest import TINY, Command
 from zoo.compose import compose
-from zoo.config import parse, plain
+from zoo.config import ASIDE, parse, plain
 from zoo.errors import UserError
 from zoo.jobs.identity import find_folder, run_name, science_of, slug, with_resolved_paths
 
@@ -18,7 +18,7 @@ MORE = {"seed": 1, "model": {"d_model": 64, "norm": {"name": "rmsnorm"}}}
 def science(*overrides: str, **changes: object) -> dict:
     """The science of a command line; `changes` are made to the composed model."""
     node = plain(compose(overrides))
-    del node["resume"]
+    node = {key: value for key, value in node.items() if key not in ASIDE}
     node["model"] |= changes
     return science_of(parse(node), "fingerprint")
 

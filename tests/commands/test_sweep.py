@@ -10,7 +10,7 @@ from tests.commands.conftest import TINY, Command
 @pytest.fixture
 def options(text: Path) -> tuple[str, ...]:
     """A sweep on a small text."""
-    return ("-m", "data=text", f"data.path='{text}'", *TINY, "optimizer.clip=null")
+    return ("-m", "data=text", f"data.path='{text}'", *TINY, "optimizer.clip=null", "hydra/launcher=basic")
 
 
 def test_bad_input_and_divergence_in_one_job_do_not_end_the_others(
@@ -24,13 +24,17 @@ def test_bad_input_and_divergence_in_one_job_do_not_end_the_others(
     assert done.err.count("error: ") == 2
     table = [line.split()[:3] for line in done.out.splitlines() if line[:1].isdigit()]
     assert table == [
-        ["0", "failed", "optimizer.lr=1e+30"],
+        ["0", "diverged", "optimizer.lr=1e+30"],
         ["1", "bad", "input"],
         ["2", "done", "optimizer.lr=0.001"],
     ]
     assert {path.name for path in tmp_path.iterdir()} == {text_name(options), ".cache", "runs"}
     (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
-    assert {path.name for path in sweep.iterdir()} == {"multirun.yaml", "0.json", "1.json", "2.json"}
+    assert {path.name for path in sweep.iterdir()} == {
+        *(f"{job}.{kind}" for job in range(3) for kind in ("json", "log")),
+        "study.json",
+        ".lock",
+    }
 
 
 def text_name(options: tuple[str, ...]) -> str:
@@ -75,7 +79,8 @@ def test_an_interruption_ends_the_sweep(
     monkeypatch.setattr(module, "train", job)
     done = command("train", *options, "seed=0,1")
     assert done.code == 130
-    assert done.out.count("interrupted") == 1
+    assert done.out.count("started") == 1
+    assert "interrupted; go on with: python train.py -m" in done.err
 
 
 def test_a_sweep_that_is_refused_before_its_first_job_leaves_nothing(

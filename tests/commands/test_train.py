@@ -90,7 +90,7 @@ def test_another_text_is_another_run(command: Command, text: Path, tmp_path: Pat
 
 
 def test_a_sweep_of_hydra_makes_a_run_for_each_job(command: Command, text: Path, tmp_path: Path) -> None:
-    sweep = ("-m", "model/norm=layernorm,none", "seed=0,1")
+    sweep = ("-m", "hydra/launcher=basic", "model/norm=layernorm,none", "seed=0,1")
     done = command("train", *sweep, "data=text", f"data.path='{text}'", *TINY)
     assert done.code == 0, done.err
     states = [json.loads(path.read_text())["state"] for path in (tmp_path / "runs").glob("*/status.json")]

@@ -9,6 +9,7 @@ from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import UserError
 from zoo.ffn import FFN, Auxiliary
+from zoo.knob import Knob
 from zoo.roles import Linear, Role
 
 
@@ -24,6 +25,8 @@ def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int)
 
 class Plain(FFN):
     """W₂ activate(W₁ x)."""
+
+    knobs = (Knob("d_ff"),)
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)
@@ -41,6 +44,8 @@ class Plain(FFN):
 
 class Gated(FFN):
     """W₂ (activate(W_g x) · W₁ x)."""
+
+    knobs = (Knob("d_ff"),)
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)

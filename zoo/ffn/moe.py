@@ -8,6 +8,7 @@ from zoo.common import Common, flops_of
 from zoo.context import Context
 from zoo.errors import UserError
 from zoo.ffn import FFN, Auxiliary, ffns
+from zoo.knob import Knob
 from zoo.option import Option
 from zoo.roles import Linear, Role
 
@@ -29,6 +30,8 @@ class MixtureOfExperts(FFN):
         arXiv:2202.08906 (router z-loss); Jiang et al. 2024, arXiv:2401.04088 (renormalised top-2)
     differs: no noise in the router; f_e is divided by k, so that the coefficient means the same for every k.
     """
+
+    knobs = (Knob("expert.d_ff"), Knob("experts"))
 
     def __init__(
         self,

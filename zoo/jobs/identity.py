@@ -23,7 +23,7 @@ SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget",
 OBSERVATION = ("evaluate_every", "evaluate_batches")
 """Keys of the budget that only look at the run."""
 
-SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data")
+SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data", "match.reference")
 """Overrides that say nothing in a run's name, or have said it already; a part or a size of the model says its own."""
 
 
@@ -68,10 +68,10 @@ def run_name(words: Iterable[str], science: Mapping[str, Any]) -> str:
     return f"{slug or 'run'}-{hashlib.sha256(canonical_json(science).encode()).hexdigest()[:DIGITS]}"
 
 
-def slug(choices: Mapping[str, str], overrides: Iterable[str]) -> list[str]:
+def slug(choices: Mapping[str, str | None], overrides: Iterable[str]) -> list[str]:
     """The readable half of a run's name: model, data, and what else was chosen on the command line: parts first, then
     other values, how much and how fast last."""
-    words = [choices.get("model", "model"), choices.get("data", "data")]
+    words = [choices.get("model") or "model", choices.get("data") or "data"]
     for override in sorted(overrides, key=_rank):
         key, _, value = override.lstrip("+~").partition("=")
         top = key.split(".")[0]

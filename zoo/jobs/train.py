@@ -6,58 +6,63 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from zoo.config import parse, plain
-from zoo.data.corpus import load_corpus
-from zoo.errors import UserError
-from zoo.jobs.identity import find_folder, science_of, slug, with_resolved_paths
+from zoo import sweep
+from zoo.errors import RunFailed, UserError
+from zoo.jobs.fresh import start_fresh
+from zoo.jobs.identity import find_folder, slug
 from zoo.jobs.job import Job
-from zoo.jobs.resume import resumed_node
+from zoo.jobs.prepared import Prepared, prepare
+from zoo.matching.apply import as_words
 from zoo.memory import enough_memory
-from zoo.plugins import load_plugins
-from zoo.schema import convert
 from zoo.training.run import RunFolder, read_record, read_status
-from zoo.training.runtime import Machinery, resolve
+from zoo.training.runtime import Machinery
 
 
-def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str], overrides: list[str]) -> Path:
+class WasDiverged(RunFailed):
+    """A job of a study found a run that had diverged."""
+
+    state = "diverged"
+
+
+def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str | None], overrides: list[str]) -> Path:
     """Train what the config says and return the run folder. A finished run is found again and not repeated; one that
     stopped half-way goes on where it stopped. Raises UserError for bad input, with nothing half-written."""
+    start_fresh()
     with enough_memory():
-        return _train(plain(config), choices, overrides)
+        return _train(prepare(config, overrides), choices, overrides)
 
 
-def _train(node: dict[str, Any], choices: Mapping[str, str], overrides: list[str]) -> Path:
-    load_plugins(node.pop("plugins", None))
-    resume = convert(node.pop("resume", None), str | None, "resume")
-    if resume is not None:
-        node = resumed_node(Path(resume), node, overrides)
-    experiment = parse(node)
-    machinery = resolve(experiment.runtime)
-    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
-    node["data"] = with_resolved_paths(node["data"], corpus.summary)
-    science = science_of(experiment, corpus.fingerprint)
-    if resume is None:
-        folder = find_folder(Path(experiment.out), slug(choices, overrides), science)
+def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: list[str]) -> Path:
+    if prepared.resume is None:
+        folder = find_folder(Path(prepared.experiment.out), slug(choices, overrides), prepared.science)
     else:
-        folder = Path(resume)
-        _refuse_change(folder, science)
-    if _finished(folder, machinery):
+        folder = prepared.resume
+        _refuse_change(folder, prepared.science)
+    if prepared.match is not None:
+        print(as_words(prepared.match))
+    finished = _finished(folder, prepared.machinery)
+    sweep.tell(folder, prepared.match, finished)
+    if finished:
         return folder
-    job = Job(experiment, node, corpus, machinery)
-    with RunFolder(folder) as run:
-        if not _finished(folder, machinery):  # by another process, while this one made ready
-            job.run(run, {"choices": dict(choices), "overrides": overrides, "science": science})
+    job = Job(prepared.experiment, prepared.node, prepared.corpus, prepared.machinery)
+    about = {"choices": dict(choices), "overrides": overrides, "science": prepared.science, "match": prepared.match}
+    with RunFolder(folder, wait=sweep.in_study()) as run:
+        if not _finished(folder, prepared.machinery):  # by another process, while this one made ready
+            job.run(run, about)
     return folder
 
 
 def _finished(folder: Path, machinery: Machinery) -> bool:
-    """Whether the run has come to its end; says so, and by what it was computed when that is not what is asked now."""
+    """Whether the run has come to its end; says so, and by what it was computed when that is not what is asked now.
+    Raises WasDiverged in a study when it ended badly."""
     state = (read_status(folder) or {}).get("state")
     if state not in ("done", "diverged"):
         return False
     different = machinery.differs(read_record(folder)["machinery"])
     how = f" (it was computed with {different} now)" if different else ""
     print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again")
+    if state == "diverged" and sweep.in_study():
+        raise WasDiverged(f"{folder} diverged before; remove the folder to run it again")
     return True
 
 

@@ -7,6 +7,7 @@ from zoo.common import Common
 from zoo.context import Context
 from zoo.dropout import Dropout
 from zoo.errors import UserError
+from zoo.knob import Knob
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.backend import Scores
 from zoo.mixer.key_values import KeyValues, MemoryKeyValues, Ring
@@ -30,6 +31,7 @@ class Attention(Mixer):
     """
 
     can = frozenset(Ability)
+    knobs = (Knob("n_kv_heads", divides_heads=True),)
 
     def __init__(
         self,

@@ -13,6 +13,8 @@ from zoo.training.parameters import bare
 class Diverged(RunFailed):
     """`what` is not finite at that step; `layer` is where it first shows."""
 
+    state = "diverged"
+
     def __init__(self, step: int, layer: str, what: str = "the loss or its gradient", then: str = ""):
         super().__init__(
             f"step {step}: {what} is not finite, first in {layer}{then}."

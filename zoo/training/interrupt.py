@@ -9,7 +9,8 @@ from typing import Any
 
 class Interrupt:
     """`with Interrupt() as interrupt:` the first SIGINT or SIGTERM only sets `interrupt.asked`, which the loop looks at
-    after each step; a second one acts as it always does. Outside the main thread it does nothing."""
+    after each step; a second one acts as it always does. A signal that the process ignores stays ignored: then another
+    process decides. Outside the main thread it does nothing."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -18,7 +19,8 @@ class Interrupt:
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._ask)
         return self
 
     def __exit__(

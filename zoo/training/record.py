@@ -19,7 +19,7 @@ def environment() -> dict[str, Any]:
         **_code(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
-        "machine": {"system": platform.platform(), "processor": _processor(), "cores": _cores()},
+        "machine": {"system": platform.platform(), "processor": _processor(), "cores": cores()},
     }
 
 
@@ -59,5 +59,5 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

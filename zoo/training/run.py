@@ -102,13 +102,13 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 class RunFolder:
     """`with RunFolder(path) as run:` makes the folder and holds its lock, which the system lets go of even when the
-    process is killed. Raises UserError when another process writes there.
+    process is killed. When another process writes there it raises UserError, or waits with `wait`.
 
     run.start(config, record); run.log(...); run.finish("done")
     """
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path, *, wait: bool = False):
+        self.path, self.wait = path, wait
         self.checkpoints = path / "checkpoints"
         self._lock = FileLock(path / ".lock")
 
@@ -119,10 +119,14 @@ class RunFolder:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 status = self._writer()
-                raise UserError(
-                    f"{self.path} is being written by process {status.get('pid', '(just started)')} on "
-                    f"{status.get('host', 'this machine')}; wait for it, stop it, or choose another folder with out="
-                ) from None
+                writer = f"process {status.get('pid', '(just started)')} on {status.get('host', 'this machine')}"
+                if not self.wait:
+                    raise UserError(
+                        f"{self.path} is being written by {writer}; wait for it, stop it, or choose another folder with"
+                        " out="
+                    ) from None
+                print(f"{self.path} is being written by {writer}; waiting for it", flush=True)
+                self._lock.acquire()
         return self
 
     def __exit__(

@@ -1,0 +1,56 @@
+"""A composed config read as far as its run is known: what it is, on what corpus, how computed, where it belongs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+
+from zoo.config import ASIDE, parse, plain
+from zoo.data.corpus import Corpus, load_corpus
+from zoo.errors import UserError
+from zoo.experiment import Experiment
+from zoo.jobs.identity import science_of, with_resolved_paths
+from zoo.jobs.resume import resumed_node
+from zoo.matching.apply import Report, match
+from zoo.plugins import load_plugins
+from zoo.schema import convert
+from zoo.training.runtime import Machinery, resolve
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One run that has not begun."""
+
+    experiment: Experiment
+    node: Mapping[str, Any]
+    """The config as its folder keeps it: matched, and with paths as they were found."""
+    corpus: Corpus
+    machinery: Machinery
+    science: Mapping[str, Any]
+    match: Report | None
+    resume: Path | None
+
+
+def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:
+    """Read the config; the tokens of the corpus are made ready, nothing else is written. Raises UserError for bad
+    input."""
+    composed = plain(config)
+    node = {key: value for key, value in composed.items() if key not in ASIDE}
+    load_plugins(node.pop("plugins", None))
+    wanted = composed.get("match")
+    resume = convert(composed.get("resume"), str | None, "resume")
+    if resume is not None:
+        node, wanted = resumed_node(Path(resume), node, overrides), None
+    experiment = parse(node)
+    machinery = resolve(experiment.runtime)
+    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
+    if wanted is not None and not isinstance(wanted, Mapping):
+        raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
+    node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
+    if report is not None:
+        experiment = parse(node)
+    node["data"] = with_resolved_paths(node["data"], corpus.summary)
+    science = science_of(experiment, corpus.fingerprint)
+    return Prepared(experiment, node, corpus, machinery, science, report, None if resume is None else Path(resume))

@@ -1,0 +1,1 @@
+"""Making a model as large as another: the solver behind `match=`."""

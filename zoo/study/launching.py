@@ -1,0 +1,86 @@
+"""Jobs through one of Hydra's launchers, whatever becomes of one of them."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from zoo.study.notes import Note, read_notes, stop, stopped
+from zoo.study.plan import Job
+
+Launch = Callable[[Sequence[Job]], Any]
+"""Runs these jobs and returns when they are over; raises when a worker was lost."""
+
+
+def launch_all(launch: Launch, jobs: Sequence[Job], folder: Path) -> None:
+    """Launch the jobs until each has ended. When a worker is killed, a launcher gives up on all its jobs: those that
+    had not begun are launched again, and those that were running once more, each alone; one that is lost again is
+    noted as killed. Raises what the launcher raised when no job has begun since the last launch."""
+    suspects: list[Job] = []
+    waiting = list(jobs)
+    while waiting and not stopped(folder):
+        before = {number: note.started for number, note in read_notes(folder).items()}
+        try:
+            launch(waiting)
+            return _alone(launch, suspects, folder)
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            notes = read_notes(folder)
+            begun = {one.job for one in waiting if one.job in notes and notes[one.job].started != before.get(one.job)}
+            if not begun:
+                raise
+            lost = [one for one in waiting if one.job in begun and notes[one.job].state == "running"]
+            print(f"a worker was lost ({type(error).__name__}): {len(lost)} jobs were running", file=sys.stderr)
+            suspects += lost
+            waiting = [one for one in waiting if one.job not in begun]
+    _alone(launch, suspects, folder)
+
+
+def _alone(launch: Launch, suspects: Sequence[Job], folder: Path) -> None:
+    """Launch each of these once more by itself."""
+    for job in suspects:
+        if stopped(folder):
+            return
+        try:
+            launch([job])
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            note = read_notes(folder).get(job.job)
+            if note is None or note.state == "running":
+                reason = f"its process was killed twice ({type(error).__name__}), perhaps for want of memory"
+                (note or Note(job.job, job.overrides)).end(folder, "killed", reason)
+
+
+class Stopping:
+    """`with Stopping(folder):` the first Ctrl-C, or SIGTERM, lets no further job start and hands itself on to the
+    running ones, which save and end; a second one acts at once."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Stopping":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _stop(self, number: int, frame: Any) -> None:
+        stop(self.folder)
+        self.__exit__()
+        running = [one for one in read_notes(self.folder).values() if one.state == "running"]
+        print(f"stopping: {len(running)} runs save what they have; once more stops at once", file=sys.stderr)
+        for note in running:
+            note.interrupt()
+        if any(note.pid == os.getpid() for note in running):  # the job is in this process: it is not in its loop
+            raise KeyboardInterrupt

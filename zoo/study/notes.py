@@ -1,0 +1,108 @@
+"""How the jobs of a sweep stand: a small file for each, `<job>.json` in the folder of the sweep.
+
+The job itself writes it, in whatever process or on whatever machine it runs; who launched the sweep reads it.
+"""
+
+import json
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from zoo.errors import UserError
+from zoo.training.files import json_text, read_json, write_whole
+
+OVER = ("done", "failed", "diverged", "bad input", "killed")
+"""States of a job that will not go on by itself, and is not to be launched again by the same command."""
+
+STOP = ".stop"
+"""A file of this name in the folder keeps jobs from starting."""
+
+
+@dataclass
+class Note:
+    """What is known of one job."""
+
+    job: int
+    overrides: Sequence[str]
+    state: str = "running"
+    message: str = ""
+    folder: str | None = None
+    """Of its run, relative to the folder of the sweep; None while unknown."""
+    match: Mapping[str, Any] | None = None
+    found: bool = False
+    """Whether the run was there already, finished."""
+    started: float = field(default_factory=time.time)
+    seconds: float | None = None
+    pid: int = field(default_factory=os.getpid)
+    host: str = field(default_factory=socket.gethostname)
+
+    def write(self, root: Path) -> None:
+        """Replace the file of the job. Raises UserError when the disk refuses."""
+        write_whole(root / f"{self.job}.json", (json_text(vars(self), indent=1) + "\n").encode())
+
+    def end(self, root: Path, state: str, message: str = "") -> None:
+        """Say how the job ended, and when."""
+        self.state, self.message, self.seconds = state, message, round(time.time() - self.started, 3)
+        self.write(root)
+
+    def interrupt(self) -> None:
+        """Ask the job to save and end; one on another machine is not asked."""
+        if self.host == socket.gethostname() and self.pid != os.getpid():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGTERM)
+
+
+def read_note(file: Path) -> Note | None:
+    """The note in a file; None when it is damaged, or not there any more."""
+    try:
+        values = read_json(file)
+        return Note(**{key: values[key] for key in Note.__dataclass_fields__ if key in values})
+    except (UserError, TypeError):
+        return None
+
+
+def read_notes(root: Path) -> dict[int, Note]:
+    """All notes of a sweep by number."""
+    files = [file for file in root.glob("*.json") if re.fullmatch(r"[0-9]+\.json", file.name)]
+    notes = [read_note(file) for file in files]
+    return {one.job: one for one in sorted((one for one in notes if one), key=lambda one: one.job)}
+
+
+def write_study(root: Path, content: Mapping[str, Any]) -> None:
+    """Write study.json, unless it says the same already."""
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    file = root / "study.json"
+    if not file.exists() or file.read_text(encoding="utf-8") != text:
+        write_whole(file, text.encode())
+
+
+def renumber(root: Path, numbers: Mapping[tuple[str, ...], int]) -> None:
+    """Give the notes of an earlier start the numbers that their jobs have now; `numbers` is by overrides. Those of jobs
+    that are no more go; what was running is over."""
+    old = read_notes(root)
+    for file in root.glob("*.json"):
+        if re.fullmatch(r"[0-9]+\.json", file.name):
+            file.unlink(missing_ok=True)
+    for note in old.values():
+        number = numbers.get(tuple(note.overrides))
+        if number is not None:
+            note.job = number
+            note.state = "interrupted" if note.state == "running" else note.state
+            note.write(root)
+
+
+def stopped(root: Path) -> bool:
+    """Whether no further job is to start."""
+    return (root / STOP).exists()
+
+
+def stop(root: Path) -> None:
+    """Let no further job start."""
+    (root / STOP).touch()

@@ -1,0 +1,147 @@
+"""The sweeper of Hydra that runs studies: what the command says becomes a plan, the plan goes to a launcher."""
+
+import logging
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.plugins import Plugins
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from zoo import sweep
+from zoo.config import plain
+from zoo.errors import UserError
+from zoo.study.launching import Stopping, launch_all
+from zoo.study.notes import STOP, read_notes, renumber, stopped, write_study
+from zoo.study.overrides import key_of, merge, values_of, write_value
+from zoo.study.plan import Job, Plan
+from zoo.study.spec import Study, parse_study
+from zoo.study.tuned import best_tuning
+from zoo.study.unnamed import unnamed_study
+from zoo.study.watch import Watch
+from zoo.study.worker import LAUNCHER, this_process
+from zoo.training.record import cores
+
+
+class StudySweeper(Sweeper):
+    """Contract of Hydra's: `setup`, then `sweep(arguments)`."""
+
+    hydra_context: HydraContext
+    config: DictConfig
+    launcher: Launcher
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        """Make the launcher. A job of joblib gets its share of the cores."""
+        for talker in ("hydra", "hydra_plugins"):  # the launchers tell each job at length
+            logging.getLogger(talker).setLevel(logging.WARNING)
+        self.hydra_context, self.config = hydra_context, config
+        self.share: list[str] = []
+        launcher = config.hydra.launcher
+        side_by_side = launcher.get("n_jobs")
+        if side_by_side is not None:
+            with open_dict(launcher):
+                launcher.n_jobs = side_by_side if side_by_side > 0 else cores()
+            self.share = [f"runtime.threads={max(1, cores() // launcher.n_jobs)}"]
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Run the study, or say what it would be. Raises UserError before anything is written, when a job does not
+        compose, and KeyboardInterrupt after an interruption."""
+        plan = self._plan(arguments)
+        if self.config.dry_run:
+            from zoo.study.dry_run import dry_run  # torch is imported here
+
+            HydraConfig.instance().set_config(self.config)
+            return dry_run(plan, self._compose, self.config.hydra.launcher.get("n_jobs", 1))
+        root = sweep.folder()
+        if root is None:
+            raise UserError(f"cannot make a folder for the study in out={self.config.out}")
+        first = plan.first()
+        for job in {(one.variant, tuple(one.tuning.items())): one for one in first}.values():
+            self._compose(job.overrides)
+        try:
+            with FileLock(root / ".lock", timeout=0):
+                self._run(plan, first, root)
+        except Timeout:
+            raise UserError(
+                f"another process runs {root} now; wait for it, or choose another folder with out="
+            ) from None
+
+    def _plan(self, arguments: Sequence[str]) -> Plan:
+        """The study of `study=`, or the one that a sweep with -m is."""
+        name = self.config.hydra.runtime.choices.get("study")
+        given = [one for one in arguments if key_of(one).split(".")[0] not in ("study", "dry_run")]
+        if name is None:
+            study, shared = unnamed_study(given)
+        else:
+            study, shared = self._named(str(name), given)
+        share = [] if any(key_of(one) == "runtime.threads" for one in (*study.fixed, *shared)) else self.share
+        return Plan(study, merge(share, shared))
+
+    def _named(self, name: str, given: Sequence[str]) -> tuple[Study, list[str]]:
+        """The study of that name; `seed=` on the command line are its seeds, other overrides are for all its runs."""
+        node = plain(OmegaConf.create({"study": self.config.study}))["study"]
+        shared = []
+        for one in given:
+            values = values_of(one)
+            if key_of(one) == "seed":
+                node["seeds"] = [int(value.partition("=")[2]) for value in values]
+                node["tuning_seeds"] = min(node["tuning_seeds"], len(node["seeds"]))
+            elif len(values) > 1:
+                raise UserError(f"'{one}': study={name} lists its variants itself; only seed can be swept beside it")
+            else:
+                shared.append(one)
+        study = parse_study(node, name)
+        varied = {key_of(one) for variant in study.variants for one in variant.overrides} | set(study.tuning)
+        for one in shared:
+            if key_of(one) in varied:
+                raise UserError(f"'{one}': study={name} varies it; leave it out")
+        return study, shared
+
+    def _compose(self, overrides: Sequence[str]) -> DictConfig:
+        """The config of a job. Raises Hydra's errors."""
+        loader = self.hydra_context.config_loader
+        config = loader.load_sweep_config(master_config=self.config, sweep_overrides=list(overrides))
+        with open_dict(config):
+            del config.hydra
+        return config
+
+    def _run(self, plan: Plan, first: list[Job], root: Path) -> None:
+        """Both phases. The study's file is written before each, with the jobs that are known by then."""
+        command = shlex.join(["python", "train.py", *sys.argv[1:]])
+        (root / STOP).unlink(missing_ok=True)
+        renumber(root, {job.overrides: job.job for job in first})
+        write_study(root, plan.as_dict(command, first))
+        later = len(plan.second({one.name: {} for one in plan.study.variants}, 0))
+        with Stopping(root):
+            self._launch(first, root, len(first) + later, 0)
+            if later and not stopped(root):
+                best = best_tuning(plan.study, first, root)
+                second = plan.second(best, len(first))
+                write_study(root, plan.as_dict(command, [*first, *second]))
+                self._launch(second, root, len(first) + len(second), len(first))
+        notes = read_notes(root)
+        if any(note.state == "interrupted" for note in notes.values()) and stopped(root):
+            raise KeyboardInterrupt(f"interrupted; go on with: {command}")
+
+    def _launch(self, jobs: Sequence[Job], root: Path, total: int, done: int) -> None:
+        with Watch(root, jobs, total, done):
+            launch_all(lambda some: self.launcher.launch([self._told(one, root) for one in some], 0), jobs, root)
+
+    def _told(self, job: Job, root: Path) -> list[str]:
+        """The overrides of a job as its process needs them: with where it belongs."""
+        told = {sweep.VARIABLE: str(root), sweep.NUMBER: str(job.job), LAUNCHER: this_process()}
+        return [
+            *job.overrides,
+            f"hydra.sweep.dir={write_value(str(root))}",
+            *(f"+hydra.job.env_set.{name}={write_value(value)}" for name, value in told.items()),
+            *([f"fail_fast={write_value(self.config.fail_fast)}"] if self.config.fail_fast else []),
+        ]

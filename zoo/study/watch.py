@@ -1,0 +1,119 @@
+"""What a person sees of a study while it runs: a line as each job starts and ends, a bar on a terminal.
+
+It reads the notes, so it is the same whatever launches the jobs.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from zoo.errors import UserError
+from zoo.study.notes import OVER, Note, read_note
+from zoo.study.plan import Job
+from zoo.training.run import read_status
+
+PERIOD = 0.3
+"""Seconds between looks."""
+
+
+class Watch:
+    """`with Watch(folder, jobs, total): launch(jobs)` tells how the jobs go, from a thread. `done` of the `total` jobs
+    are over before."""
+
+    def __init__(self, folder: Path, jobs: Sequence[Job], total: int, done: int):
+        self.folder, self.jobs, self.done, self.total = folder, {one.job: one for one in jobs}, done, total
+        self.out, self.err = Console(file=sys.stdout), Console(file=sys.stderr)  # whatever a job puts in their place
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=self.out, disable=not self.out.is_terminal, speed_estimate_period=3600)
+        self._task = self._bar.add_task("", total=total, completed=done)
+        self._seen: dict[int, tuple[float, str]] = {}
+        self._before = {one: self._stamp(one) for one in self.jobs}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+
+    def __enter__(self) -> "Watch":
+        self._bar.start()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+        self._look()
+        self._bar.stop()
+
+    def _follow(self) -> None:
+        while not self._over.wait(PERIOD):
+            self._look()
+
+    def _stamp(self, job: int) -> int:
+        try:
+            return (self.folder / f"{job}.json").stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _look(self) -> None:
+        """Tell what changed since the last look."""
+        for number in list(self._before):
+            stamp = self._stamp(number)
+            if stamp == self._before[number]:
+                continue
+            self._before[number] = stamp
+            note = read_note(self.folder / f"{number}.json")
+            if note is not None:
+                self._tell(self.jobs[number], note)
+                if note.state in OVER:
+                    del self._before[number]
+
+    def _tell(self, job: Job, note: Note) -> None:
+        name = name_of(job)
+        if note.state == "running":
+            if note.folder is None:
+                self._say(f"{name}: started")
+            return
+        if note.state in OVER:
+            self.done += 1
+            self._bar.update(self._task, completed=self.done)
+        took = "" if note.seconds is None else f" in {_clock(note.seconds)}"
+        ended = "was there already" if note.found and note.state == "done" else f"{note.state}{took}"
+        self._say(f"[{self.done}/{self.total}] {name}: {ended}{_loss(self.folder, note)}")
+        if note.message:
+            text = f"error: {note.message}  [job {note.job}: {' '.join(note.overrides)}]"
+            self.err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _say(self, text: str) -> None:
+        self.out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def name_of(job: Job) -> str:
+    """A job in words."""
+    tuned = [f"{key.rpartition('.')[2]} {value}" for key, value in job.tuning.items()]
+    return ", ".join([job.variant, *tuned, f"seed {job.seed}"])
+
+
+def scores_of(folder: Path, note: Note) -> dict[str, dict[str, float]]:
+    """The final scores of the run that a note names, by split; nothing while there are none."""
+    if note.folder is None:
+        return {}
+    try:
+        status = read_status(folder / note.folder) or {}
+    except UserError:
+        return {}
+    return dict(status.get("scores") or {})
+
+
+def _loss(folder: Path, note: Note) -> str:
+    loss = scores_of(folder, note).get("validation", {}).get("loss")
+    return "" if loss is None else f", validation loss {loss:.4f}"
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%-M:%S" if seconds < 3600 else "%-H:%M:%S", time.gmtime(seconds))
