@@ -20,7 +20,6 @@ def _resident() -> float:
 def main(asked: dict[str, Any]) -> None:
     """Answer until the input ends."""
     import torch
-
     from contestants import Size, ours, peer
 
     warnings.filterwarnings("ignore")

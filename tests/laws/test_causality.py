@@ -16,6 +16,7 @@ from tests.helpers import (
     draw,
     logits,
     model,
+    option,
 )
 from zoo.model import Model
 
@@ -92,8 +93,11 @@ def test_a_prefix_of_six_is_seen_by_all_and_the_rest_is_causal(mixer: str, posit
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_prefix_of_none_or_one_is_causal_and_a_prefix_of_all_is_an_encoder(mixer: str, position: str) -> None:
+    """A scheme that may read places otherwise in a causal stack is told to read them alike in all."""
+    scheme = option("position", position)
+    scheme = scheme | ({"both_sides": True} if "both_sides" in scheme else {})
     prefix_lm, decoder, encoder = (
-        model(mixer=mixer, position=position, topology=topology)
+        model(mixer=mixer, position=scheme, topology=topology)
         for topology in ("prefix_lm", "decoder_only", "encoder_only")
     )
     tokens = draw(2)
