@@ -25,6 +25,9 @@ def metrics(root: Path, split: str) -> dict:
         ("data=toy", "tokenizer=bytes"),
         ("data=toy_translation", "tokenizer=words", "model=transformer_2017", "budget.context=64"),
         ("data=toy_translation", "tokenizer=words", "objective=seq2seq", "budget.context=64"),
+        ("data=toy", "tokenizer=words", "objective=seq2seq", "model/topology=prefix_lm"),
+        ("data=toy_spans", "tokenizer=words", "objective=tagging", "model=bert", "budget.context=128"),
+        ("data=mqar", "tokenizer=words", "budget.context=48"),
     ],
     ids=" ".join,
 )
@@ -40,6 +43,7 @@ def test_a_run_on_the_toy_language_says_how_far_above_the_floor_it_is(
     for key in ("loss", "floor", "accuracy"):
         assert sum(one["tokens"] * one[key] for one in skills) / line["scored"] == pytest.approx(line[key], rel=1e-6)
     assert line["loss"] > line["floor"]
+    assert ("chance" in done.out) == any(one["lines"] or "2–3" in one["determined_by_distance"] for one in skills)
 
 
 def test_objectives_that_read_from_both_sides_have_no_floor(command: Command, tmp_path: Path) -> None:

@@ -57,6 +57,18 @@ def test_a_pair_in_front_of_its_target_takes_no_more_positions_than_it_has() -> 
                 assert asked.inputs["prefix"][i].sum() == s + 1
 
 
+def test_a_continuation_keeps_what_is_known_of_its_tokens_in_every_topology() -> None:
+    notes = Notes(torch.rand(2, 10), draw(2, 10), draw(2, 10))
+    documents = torch.tensor([[0] * 8 + [1] * 2, [0] * 2 + [1] * 8])
+    for name in ("prefix_lm", "decoder_only", "encoder_decoder"):
+        asked = task("seq2seq", name, TextBatch(draw(2, 10), None, documents, notes))
+        assert asked.notes is not None
+        assert asked.weights.sum() == 3 + 5  # what follows in the document that the cut falls into
+        scored = asked.weights > 0
+        expected = torch.cat([notes.floor[0, 5:8], notes.floor[1, 5:]])
+        assert torch.equal(asked.notes.floor[scored], expected)
+
+
 def test_no_causal_target_is_among_the_tokens_that_predict_it() -> None:
     tokens = draw(3, 11)
     asked = task("causal", "decoder_only", TextBatch(tokens))

@@ -18,7 +18,15 @@ class Notes:
 
     def shifted(self) -> "Notes":
         """Without the first token, which nothing predicts."""
-        return Notes(self.floor[:, 1:], self.skill[:, 1:], self.distance[:, 1:])
+        return self.after(1)
+
+    def after(self, first: int) -> "Notes":
+        """From that column on."""
+        return Notes(self.floor[:, first:], self.skill[:, first:], self.distance[:, first:])
+
+    def at(self, columns: Int[Tensor, "B S"], there: Bool[Tensor, "B S"]) -> "Notes":
+        """Those columns of each row; zeros where `there` is False."""
+        return Notes(*(part.gather(1, columns) * there for part in (self.floor, self.skill, self.distance)))
 
     def padded(self, before: int, after: int) -> "Notes":
         """With that many columns of zeros on each side: marks, which are certain, and what is never scored."""

@@ -8,8 +8,16 @@ import numpy as np
 from zoo.data.batch import Batch
 from zoo.data.corpus import Corpus
 from zoo.data.permutation import epoch_keys, permute
-from zoo.data.rows import ROWS, Rows
+from zoo.data.rows import PairRows, Rows, Windows
+from zoo.data.whole import Whole
 from zoo.errors import UserError
+
+ROWS: dict[str, type[Windows] | type[Whole] | type[PairRows]] = {
+    "windows": Windows,
+    "whole": Whole,
+    "pairs": PairRows,
+}
+"""By what a corpus is cut into."""
 
 
 class Loader:
@@ -20,7 +28,7 @@ class Loader:
         if batch_size < 1:
             raise UserError(f"budget.batch_size={batch_size} must be at least 1")
         self.batch_size = batch_size
-        self.rows: Rows = ROWS[corpus.kind](corpus.split(split), length, overlap, context)
+        self.rows: Rows = ROWS[corpus.rows](corpus.split(split), length, overlap, context)
 
     def train_batch(self, index: int, seed: int) -> Batch:
         """Training batch number `index`. With accumulation A, micro-batch m of step s is number s·A + m.

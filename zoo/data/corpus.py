@@ -8,7 +8,7 @@ from filelock import FileLock
 
 from zoo.data import cache as built
 from zoo.data import files
-from zoo.data.generated import Generated
+from zoo.data.generated import Generated, as_plain
 from zoo.data.scan import scan
 from zoo.data.source import sources
 from zoo.data.store import Split
@@ -28,6 +28,16 @@ class Corpus:
     summary: dict[str, Any]
     """Facts for the record of a run, as plain JSON."""
     splits: Mapping[str, Split]
+
+    @property
+    def rows(self) -> str:
+        """What its batches are made of: windows, whole documents, or pairs."""
+        return "pairs" if self.kind == "pairs" else str(self.summary.get("rows", "windows"))
+
+    @property
+    def lines(self) -> dict[str, dict[str, dict[str, float]]]:
+        """What guessing and the source score, by skill; see `zoo.data.generated.Line`."""
+        return dict(self.summary.get("lines", {}))
 
     @property
     def skills(self) -> list[str]:
@@ -76,6 +86,6 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
     built.note(root, stamp, reading.content if reading else content)
     facts: dict[str, Any] = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
     if isinstance(source, Generated):
-        facts["skills"] = list(source.skills)
+        facts |= {"skills": list(source.skills), "rows": source.rows, "lines": as_plain(source.lines())}
     summary = {**facts, **source.describe(), **found.summary}
     return Corpus(source.kind, found.tokenizer, found.fingerprint, summary, found.splits)

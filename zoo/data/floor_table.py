@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from zoo.data.floor import Floor, Part, floor_of_source
-from zoo.data.generated import Generated
+from zoo.data.generated import Generated, as_plain
 from zoo.data.source import sources
 from zoo.errors import UserError
 from zoo.option import Option
@@ -14,12 +14,17 @@ from zoo.option import Option
 
 def floor_table(data: Option, split: str = "validation", as_json: bool = False) -> None:
     """Print the floor of a split of a generated corpus, for each of its words. Raises UserError for other corpora."""
-    found = floor_of_source(generated(data), split)
+    source = generated(data)
+    found = floor_of_source(source, split)
     if as_json:
-        print(json.dumps({"data": data.name, "split": split, **found.as_dict()}, indent=1))
+        facts = {"data": data.name, "split": split, **found.as_dict(), "lines": as_plain(source.lines())}
+        print(json.dumps(facts, indent=1))
         return
     console = Console()
     console.print(_table(found, f"data={data.name}, {split}"), highlight=False)
+    for skill, lines in source.lines().items():
+        said = [f"{name} {line.accuracy:.4f} right, {line.nats:.4f} nats" for name, line in lines.items()]
+        console.print(f"{skill}, of what is determined: {'; '.join(said)}", highlight=False)
     console.print(
         f"{found.nats:.4f} nats per word, end marks included; {found.bits_per_byte:.4f} bits per byte"
         f" of {found.bytes:,} bytes; {found.determined / found.tokens:.1%} of the words are determined",

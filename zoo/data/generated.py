@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,6 +51,29 @@ class Documents:
             first = last
 
 
+@dataclass(frozen=True)
+class Line:
+    """A score to hold a model against, on the determined words of a skill (on all of them, where none is)."""
+
+    accuracy: float
+    nats: float
+
+    @classmethod
+    def among(cls, candidates: int) -> "Line":
+        """Guessing evenly among so many."""
+        return cls(1 / candidates, math.log(candidates))
+
+    @classmethod
+    def by_frequency(cls, shares: Sequence[Fraction]) -> "Line":
+        """Guessing by how often each candidate is right."""
+        return cls(float(max(shares)), -sum(float(p) * math.log(p) for p in shares if p))
+
+    def mixed(self, other: "Line", share: float) -> "Line":
+        """That share of the words are of the other kind."""
+        mean = [(1 - share) * a + share * b for a, b in ((self.accuracy, other.accuracy), (self.nats, other.nats))]
+        return Line(*mean)
+
+
 class Generated(Source):
     """Contract: the documents of a split are a function of the option and the split, the same in any number of parts;
     no document is made for two splits; `surfaces` says how each word is written, and joined they are the text."""
@@ -66,6 +91,10 @@ class Generated(Source):
     @abstractmethod
     def identity(self) -> dict[str, Any]:
         """All that the documents are a function of, but for the sizes of the splits, as plain JSON."""
+
+    def lines(self) -> Mapping[str, Mapping[str, Line]]:
+        """What guessing ("chance") and the source itself ("best") score, by skill, where that is known."""
+        return {}
 
     def content(self) -> str:
         """Known without making any of it."""
@@ -95,6 +124,11 @@ class Generated(Source):
     def describe(self) -> dict[str, Any]:
         """What it was made by."""
         return {"made_by": self.identity()}
+
+
+def as_plain(lines: Mapping[str, Mapping[str, Line]]) -> dict[str, dict[str, dict[str, float]]]:
+    """Lines as plain JSON."""
+    return {skill: {name: asdict(line) for name, line in named.items()} for skill, named in lines.items()}
 
 
 def check_sizes(tokens: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -98,7 +98,7 @@ class Windows(Rows):
         if self.split.several:
             found = np.searchsorted(self.split.offsets, places, side="right") - 1
             documents = torch.from_numpy(found.astype(np.int64))
-        noted = None if notes is None else _notes(notes, places, real)
+        noted = None if notes is None else notes_of(notes, places, real)
         return TextBatch(tokens if real is None else tokens * real, real, documents, noted)
 
 
@@ -143,7 +143,7 @@ class PairRows(Rows):
     def _pairs(self, rows: np.ndarray, notes: Mapping[str, np.ndarray] | None) -> PairBatch:
         source, source_real, _ = self._gather(2 * self.kept[rows])
         target, target_real, places = self._gather(2 * self.kept[rows] + 1)
-        noted = None if notes is None else _notes(notes, places, target_real)
+        noted = None if notes is None else notes_of(notes, places, target_real)
         return PairBatch(source, source_real, target, target_real, noted)
 
     def _gather(self, documents: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
@@ -157,12 +157,8 @@ class PairRows(Rows):
         return torch.from_numpy(tokens * real), torch.from_numpy(real), places
 
 
-def _notes(notes: Mapping[str, np.ndarray], places: np.ndarray, real: torch.Tensor | None) -> Notes:
+def notes_of(notes: Mapping[str, np.ndarray], places: np.ndarray, real: torch.Tensor | None) -> Notes:
     """The notes of those places, 0 where nothing is real."""
     floor = torch.from_numpy(notes["floor"][places])
     skill, distance = (torch.from_numpy(notes[key][places].astype(np.int64)) for key in ("skill", "distance"))
     return Notes(floor, skill, distance) if real is None else Notes(floor * real, skill * real, distance * real)
-
-
-ROWS: dict[str, type[Windows] | type[PairRows]] = {"text": Windows, "pairs": PairRows}
-"""By the kind of corpus."""

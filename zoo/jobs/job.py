@@ -6,12 +6,15 @@ from contextlib import suppress
 from typing import Any, Literal
 
 import torch
+from rich.console import RenderableType
 
 from zoo.data.corpus import Corpus
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.jobs.parts import build_parts
+from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
+from zoo.terminal import show
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.interrupt import Interrupt, how_to_resume
@@ -33,6 +36,7 @@ class Job:
         self.parts = build_parts(experiment, corpus, machinery)
         self.byte_lengths = torch.from_numpy(corpus.tokenizer.byte_lengths)
         self.state = State()
+        self.tables: list[RenderableType] = []
 
     def run(self, folder: RunFolder, about: Mapping[str, Any]) -> None:
         """Go on from the newest checkpoint, or begin; end with scores on every held-out split. `about` is how the run
@@ -60,6 +64,7 @@ class Job:
                 raise KeyboardInterrupt(how_to_resume(folder.path, self.saved)) from None
             raise
         folder.finish("done", step=steps, seconds=round(self.state.seconds, 3), scores=scores)
+        show(*self.tables)
         self.display.say(f"done: {folder.path}    python evaluate.py run={folder.path}")
 
     def _end(self, error: BaseException) -> None:
@@ -127,6 +132,7 @@ class Job:
         above = ""
         if scores.floor is not None:
             values |= {"floor": scores.floor, "skills": scores.as_dict()["skills"]}
+            self.tables = skill_tables(split, scores)
             above = f", {scores.loss - scores.floor:.4f} above the floor"
         self._line(split, **values, scored=scores.tokens)
         bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
@@ -142,6 +148,7 @@ class Job:
             autocast=self.machinery.autocast,
             bytes_unknown=self.corpus.splits[split].bytes_unknown,
             skills=self.corpus.skills,
+            lines=self.corpus.lines,
         )
 
     def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:

@@ -15,7 +15,7 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import place, refuse_limit
-from zoo.jobs.skill_table import skill_table
+from zoo.jobs.skill_table import skill_tables
 from zoo.memory import enough_memory
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
@@ -77,6 +77,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
             autocast=machinery.autocast,
             bytes_unknown=corpus.splits[split].bytes_unknown,
             skills=corpus.skills,
+            lines=corpus.lines,
         )
         for split in splits
     }
@@ -107,5 +108,4 @@ def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
     for split, one in scores.items():
         if one.no_bits_per_byte:
             show(f"{split}: no bits per byte, since {one.no_bits_per_byte}")
-        if one.skills:
-            show(skill_table(split, one))
+        show(*skill_tables(split, one))

@@ -17,7 +17,7 @@ class Seq2Seq(Objective):
 
     An encoder–decoder reads x in the encoder and `<start> y` in the decoder; a decoder-only or prefix-LM model reads
     `x <start> y` in one row, the prefix being `x <start>`. The scored tokens are the same: y, and a pair's end mark.
-    source: share of a text window that becomes x, when the data is text and not pairs
+    source: share of a text window that becomes x, when the data is text and not pairs: y is its continuation
 
     paper: Sutskever et al. 2014, arXiv:1409.3215; Raffel et al. 2019, arXiv:1910.10683, section 3.2 (topologies)
     differs: nothing.
@@ -45,7 +45,9 @@ class Seq2Seq(Objective):
 
     def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         x, x_real, y, y_real = self._cut(batch) if isinstance(batch, TextBatch) else _closed(batch, special)
-        notes = batch.notes.padded(0, 1) if isinstance(batch, PairBatch) and batch.notes else None
+        notes = batch.notes
+        if notes is not None:  # of y: what follows the cut of a text, or a target and the mark that closes it
+            notes = notes.padded(0, 1) if isinstance(batch, PairBatch) else notes.after(x.shape[1])
         start = torch.full((len(y), 1), special.start)
         if traits.reads_source:
             inputs = {"tokens": torch.cat([start, y[:, :-1]], 1), "source": x, "source_padding": x_real}

@@ -56,6 +56,19 @@ def verbs(s: Settings, listed: list[str], number: int, goto: str, **more: object
     )
 
 
+def noun_shares(s: Settings, nouns: list[str], topic: int) -> dict[str, Fraction]:
+    """How frequent each noun of a list is in documents with that topic."""
+    chosen = nouns[: s.lexicon]
+    shares = zipf(len(chosen), s.zipf)
+    turn = topic * len(chosen) // len(words.TOPICS)
+    own = chosen[turn:] + chosen[:turn]
+    tilt = Fraction(str(s.topics))
+    share_of = {noun: share * (1 - tilt) for noun, share in zip(chosen, shares, strict=True)}
+    for noun, share in zip(own, shares, strict=True):
+        share_of[noun] += share * tilt
+    return share_of
+
+
 def _depths(s: Settings) -> range:
     return range(1, s.depth + 2)
 
@@ -100,18 +113,11 @@ def _noun_phrase(s: Settings, nouns: list[str], goto: str, act: Act) -> Situatio
 
 def _bare(s: Settings, nouns: list[str], goto: str, act: Act) -> Situation:
     """A noun, singular or plural; which are frequent depends on the topic."""
-    chosen = nouns[: s.lexicon]
-    shares = zipf(len(chosen), s.zipf)
     rows = []
     for topic in range(len(words.TOPICS)):
-        turn = topic * len(chosen) // len(words.TOPICS)
-        own = chosen[turn:] + chosen[:turn]
-        tilt = Fraction(str(s.topics))
-        share_of = {noun: share * (1 - tilt) for noun, share in zip(chosen, shares, strict=True)}
-        for noun, share in zip(own, shares, strict=True):
-            share_of[noun] += share * tilt
+        shares = noun_shares(s, nouns, topic)
         pair = (
-            (number, [Choice(form(noun), goto, Skill.LEXICAL, None, act, n, share) for noun, share in share_of.items()])
+            (number, [Choice(form(noun), goto, Skill.LEXICAL, None, act, n, share) for noun, share in shares.items()])
             for n, number, form in ((0, 1 - s.plurals, str), (1, s.plurals, words.plural))
         )
         rows.append(mix(*pair))

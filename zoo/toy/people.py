@@ -7,21 +7,24 @@ from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
 
+RELATIONS = list(words.RELATIONS)
 KNOWN = 0.75
 """The chance that a sentence is about somebody who was met before, once there is somebody."""
 
 
 def situations(s: Settings) -> Situations:
-    """From the relation to its value: free the first time, then what it was."""
+    """From the relation to its value: free the first time, then what it was when it was said last."""
     relations = tuple(
-        Choice(verb, "question", Skill.LEXICAL, None, Act.ASK, i) for i, verb in enumerate(words.RELATIONS)
+        Choice(verb, "question", Skill.LEXICAL, None, Act.ASK, i) for i, verb in enumerate(RELATIONS[: s.relations])
     )
     free = tuple(
         tuple(Choice(value, "stop", Skill.LEXICAL, None, Act.BIND, i) for value in values)
         for i, values in enumerate(words.RELATIONS.values())
     )
-    known = (Choice(Slot.ANSWER, "stop", Skill.RECALL, Slot.ANSWER_AT),)
-    rows = (*free, *(known for _ in words.RELATIONS))
+    known = tuple(
+        (Choice(Slot.ANSWER, "stop", Skill.RECALL, Slot.ANSWER_AT, Act.BIND, i),) for i in range(len(RELATIONS))
+    )
+    rows = (*free, *known)
     return {"person": Situation((relations,)), "question": Situation(rows, Slot.QUESTION)}
 
 

@@ -26,6 +26,7 @@ class Settings:
     reference: float = 0.4
     recall: float = 0.3
     people: int = 6
+    relations: int = 3
     copying: float = 0.04
     letters: int = 8
     facts: float = 0.06
@@ -58,6 +59,7 @@ class Settings:
         self._range("most_distractors", 1, MOST_DISTRACTORS, "so many may stand between subject and verb")
         self._range("depth", 1, MOST_DEPTH, "clauses nest that deep; data.nesting=0 switches them off")
         self._range("people", 1, words.MOST_NAMES, "a document has at most that many; data.recall=0 switches them off")
+        self._range("relations", 1, len(words.RELATIONS), "so many things are said of a person")
         self._range("letters", 1, MOST_LETTERS, "it is the longest string; data.copying=0 switches it off")
         self._range("lands", 1, len(words.LANDS), "so many facts are to be known; data.facts=0 switches them off")
         self._range("largest", 0, words.LARGEST, "it is the largest number added; data.arithmetic=0 switches it off")

@@ -1,6 +1,6 @@
 """Scores of a model on a stream of tasks: sums over all scored targets in float64, whatever the batch size."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -32,8 +32,15 @@ class Skill:
     """Targets that can be known for certain from what stands before them."""
     determined_accuracy: float | None
     """Share of those that have the highest logit."""
+    determined_loss: float | None
+    """Nats of those, per target; their floor is 0."""
     by_distance: dict[str, float]
     """Nats above the floor per target, by how many words back that stands on which it depends."""
+    determined_by_distance: dict[str, float]
+    """`determined_accuracy` by the same."""
+    lines: Mapping[str, Mapping[str, float]]
+    """What guessing ("chance") and the source itself ("best") score, where it is known: accuracy and nats on the
+    determined targets, or on all when none is."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +78,13 @@ def evaluate(
     autocast: torch.dtype | None = None,
     bytes_unknown: str | None = None,
     skills: Sequence[str] = (),
+    lines: Mapping[str, Mapping[str, Mapping[str, float]]] = {},
 ) -> Scores:
     """Score the model without dropout; its train mode comes back. For averaged weights call it inside
     `with optimizer.averaged():`. `byte_lengths[v]` are the bytes that id v stands for: 0 for a special mark, which
     then counts in the loss but on neither side of bits per byte; −1 for unknown. `bytes_unknown` is why the bytes of
     the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`); `skills` names the skills of
-    the tasks' notes. Raises UserError when nothing is scored.
+    the tasks' notes, `lines` are those of the corpus. Raises UserError when nothing is scored.
     """
     lengths = byte_lengths.cpu()
     weight = nats = text_nats = text_bytes = right = torch.zeros((), dtype=torch.float64)
@@ -102,7 +110,7 @@ def evaluate(
         reason = "no scored target stands for text"
     bits = None if reason else float(text_nats / text_bytes) / LN2
     floor = tally.total("floor") / tokens if tally.sums else None
-    return Scores(float(nats / weight), float(right / weight), tokens, bits, reason, floor, _by_skill(tally))
+    return Scores(float(nats / weight), float(right / weight), tokens, bits, reason, floor, _by_skill(tally, lines))
 
 
 def _note(tally: Tally, notes: Notes, scored: Tensor, loss: Tensor, hit: Tensor) -> None:
@@ -110,18 +118,19 @@ def _note(tally: Tally, notes: Notes, scored: Tensor, loss: Tensor, hit: Tensor)
     floor, certain = notes.floor[scored].double(), (notes.floor[scored] == 0).double()
     values = {"tokens": torch.ones_like(floor), "loss": loss[scored], "floor": floor, "right": hit[scored].double()}
     values |= {"determined": certain, "right_determined": certain * values["right"]}
+    values["loss_determined"] = certain * values["loss"]
     numbers = {key: value.numpy() for key, value in values.items()}
     tally.add(notes.skill[scored].long().numpy(), notes.distance[scored].long().numpy(), **numbers)
 
 
-def _by_skill(tally: Tally) -> dict[str, Skill]:
+def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, Skill]:
     """What the sums say of each skill."""
     if not tally.sums:
         return {}
     sums = {key: tally.by_skill(key) for key in tally.sums}
     found = {}
     for name, count in sums["tokens"].items():
-        far = {key: tally.by_distance(name, key) for key in ("tokens", "loss", "floor")}
+        far = {key: tally.by_distance(name, key) for key in tally.sums}
         certain = sums["determined"][name]
         found[name] = Skill(
             tokens=round(count),
@@ -130,7 +139,10 @@ def _by_skill(tally: Tally) -> dict[str, Skill]:
             accuracy=sums["right"][name] / count,
             determined=round(certain),
             determined_accuracy=sums["right_determined"][name] / certain if certain else None,
+            determined_loss=sums["loss_determined"][name] / certain if certain else None,
             by_distance={b: (far["loss"][b] - far["floor"][b]) / n for b, n in far["tokens"].items()},
+            determined_by_distance={b: far["right_determined"][b] / n for b, n in far["determined"].items() if n},
+            lines=lines.get(name, {}),
         )
     return found
 

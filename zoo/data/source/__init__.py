@@ -19,6 +19,8 @@ class Source(ABC):
 
     kind: ClassVar[str] = "text"
     """What its batches are: "text" or "pairs"."""
+    rows: ClassVar[str] = "windows"
+    """What a text is cut into: "windows" of any place, or "whole" documents, where a part of one makes no sense."""
     parts: ClassVar[int] = 1
     """How many consecutive documents belong together and stay in one split: 2 for pairs."""
     line_end_rule: ClassVar[str] = "kept as they are"

@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar
 
-from zoo.data.generated import Documents, Generated, check_sizes
+from zoo.data.generated import Documents, Generated, Line, check_sizes
 from zoo.data.source import sources
 from zoo.data.split import SPLITS
 from zoo.errors import UserError
+from zoo.toy.chance import lines
 from zoo.toy.generator import VERSION, Generator
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
@@ -54,6 +55,10 @@ class Toy(FromToy):
     random numbers of its own, keyed by (version, seed, split, number)."""
 
     surfaces = SURFACES
+
+    def lines(self) -> dict[str, dict[str, Line]]:
+        """Of the skills whose words are certain."""
+        return lines(self)
 
     def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
         """The documents of a split, some thousands at a time."""

@@ -1,0 +1,27 @@
+"""The same backwards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int64
+
+from zoo.data.rearranged import Rearranged
+from zoo.data.source import sources
+
+
+@sources.register("reverse")
+@dataclass(kw_only=True)
+class Reverse(Rearranged):
+    """`q d d a| a d d q`: random letters, then the same ones, last first. Chance is one of all letters.
+
+    paper: Kazemnejad et al. 2023, arXiv:2305.19466 (reversing at lengths that were not trained)
+    """
+
+    @staticmethod
+    def order(given: Int64[np.ndarray, "D N"], there: Bool[np.ndarray, "D N"]) -> Int64[np.ndarray, "D N"]:
+        return (there.sum(1, keepdims=True) - 1 - np.arange(given.shape[1])) % given.shape[1]
+
+    @staticmethod
+    def rearranged(given: Sequence[int]) -> Sequence[int]:
+        return given[::-1]
