@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
+from zoo.data.tokenizer.bpe import Bpe
 from zoo.data.tokenizer.stream import Stream
 from zoo.errors import UserError
 from zoo.option import Option
@@ -41,6 +42,14 @@ def test_decoding_undoes_encoding_and_keeps_line_ends(name: str, text: str) -> N
 @given(st.text(max_size=200))
 def test_bpe_encodes_any_text_without_loss(text: str) -> None:
     assert BPE.decode(BPE.encode(text.encode())) == text
+
+
+@given(
+    st.lists(st.one_of(st.text(max_size=5), st.sampled_from([" ", "  ", "\n", " the", " cat", ".", "9"]))).map("".join)
+)
+def test_bpe_encodes_as_the_library_does_though_it_remembers_chunks(text: str) -> None:
+    assert isinstance(BPE, Bpe)
+    assert BPE.encode(text.encode()).tolist() == BPE._model.encode(text, add_special_tokens=False).ids
 
 
 @given(st.binary(max_size=200))

@@ -111,7 +111,7 @@ def test_more_labels_than_tokens_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["toy_roles", "toy_spans", "toy_topic"])
 def test_a_corpus_of_labels_keeps_its_floor_through_batch_and_objective(name: str, tmp_path: Path) -> None:
-    corpus = load_corpus(Option(name, {"tokens": (800, 1500, 0)}), Option("words"), str(tmp_path))
+    corpus = load_corpus(Option(name, {"tokens": (800, 1500, 0), "lexicon": 8}), Option("words"), str(tmp_path))
     loader = Loader(corpus, "validation", 256, 0, 8, 256)
     floor = scored = 0.0
     for one in loader.evaluation():

@@ -25,7 +25,7 @@ from tests.helpers import (
 )
 from zoo.assembly import assemble
 from zoo.config import parse, parse_model
-from zoo.data.batch import TextBatch
+from zoo.data.batch import PairBatch, TextBatch
 from zoo.data.special import Special
 from zoo.errors import UserError
 from zoo.families import AXES, PER_LAYER
@@ -125,7 +125,9 @@ def test_an_objective_asks_for_what_its_topologies_answer(objective: str, topolo
     documents = torch.tensor([[0] * 9 + [1] * 11] * 2)
     special = Special.after(VOCABULARY)
     built = build(model_node(topology=topology), vocabulary=special.mask + 1)
-    for batch in (TextBatch(draw(2, 20)), TextBatch(draw(2, 20), real), TextBatch(draw(2, 20), real, documents)):
+    texts = (TextBatch(draw(2, 20)), TextBatch(draw(2, 20), real), TextBatch(draw(2, 20), real, documents))
+    pairs = (PairBatch(draw(2, 20), real, draw(2, 20), real),)
+    for batch in [one for kind, made in (("text", texts), ("pairs", pairs)) if kind in asker.reads for one in made]:
         task = asker.prepare(batch, special, traits, lambda length, each: torch.rand(2, length, each))
         out = built(**task.inputs).logits
         assert out.isfinite().all()

@@ -20,6 +20,7 @@ TAGS = ("OTHER", "SUBJECT", "INNER", "PLACE", "OBJECT", "ANSWER")
 ASK = len(ALL) + len(TAGS)
 LABELLED = [*SURFACES, *(f" {tag}".encode() for tag in TAGS), b"?"]
 """How the words are written: those of the language, then the tags, then the mark that asks."""
+LABELLED[ID["about"]] = b" about"  # a document follows upon a tag here, not upon a full stop
 OTHER, ANSWER = len(ALL), len(ALL) + TAGS.index("ANSWER")
 TITLE = 3
 """The words of "about songs."."""
@@ -80,7 +81,7 @@ def posteriors(documents: Documents, s: Settings) -> Float64[np.ndarray, "D topi
     return likely / likely.sum(1, keepdims=True)
 
 
-Row = tuple[Int64[np.ndarray, "A"], Int64[np.ndarray, "B"], np.ndarray, float]
+Row = tuple[np.ndarray, np.ndarray, np.ndarray, float]
 """A text, its labels, the skill of each, and the floor of the first."""
 
 

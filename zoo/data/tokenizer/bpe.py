@@ -1,7 +1,9 @@
 """Frequent sequences of bytes as ids."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,11 @@ WORD = r" ?\p{L}{1,64}| ?\p{N}{1,64}| ?[^\s\p{L}\p{N}]{1,64}|\s{1,64}(?!\S)|\s{1
 """What merges may span: a word, a number, a run of signs or of white space, with the space before it."""
 LEARNED_AT_ONCE = 1 << 14
 ENCODED_AT_ONCE = 1 << 16
+SINGLE_SPACE = re.compile(r"(?<=\S)(?= \S)")
+"""Before a space between two other characters: there `WORD` always ends one match and begins another, so that what lies
+between two such places is encoded the same wherever it stands."""
+MOST_KNOWN = 1 << 16
+"""So many different chunks are remembered with their ids."""
 
 
 @tokenizers.register("bpe")
@@ -58,8 +65,18 @@ class Bpe(Tokenizer):
 
     def encode(self, data: bytes) -> Int64[np.ndarray, "T"]:
         """Merges applied in the order in which they were learned."""
-        found = self._model.encode_batch_fast(list(_parts([data], ENCODED_AT_ONCE)), add_special_tokens=False)
-        return np.array([i for part in found for i in part.ids], dtype=np.int64)
+        found = [self._encoded(SINGLE_SPACE.split(part)) for part in _parts([data], ENCODED_AT_ONCE)]
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+    def _encoded(self, chunks: list[str]) -> Int64[np.ndarray, "T"]:
+        """Each different chunk is given to the library once, as long as there are few."""
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        known = self._known
+        new = [chunk for chunk in dict.fromkeys(chunks) if chunk not in known]
+        made = self._model.encode_batch_fast(new, add_special_tokens=False)
+        known.update((chunk, one.ids) for chunk, one in zip(new, made, strict=True))
+        return np.fromiter(chain.from_iterable(map(known.__getitem__, chunks)), dtype=np.int64)
 
     @property
     def texts(self) -> list[bytes]:
@@ -79,6 +96,7 @@ class Bpe(Tokenizer):
 
     def _set(self, model: Model) -> None:
         self._model = model
+        self._known: dict[str, list[int]] = {}
         value = {sign: byte for byte, sign in enumerate(_signs())}
         vocabulary = sorted(model.get_vocab().items(), key=lambda entry: entry[1])
         self._texts = [bytes(value[sign] for sign in token) for token, _ in vocabulary]
