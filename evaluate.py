@@ -1,11 +1,13 @@
-"""Score trained models.
+"""Score trained models, or report on a study.
 
 python evaluate.py run=runs/<run>                              on the held-out splits of its own corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
+python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
 import hydra
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
@@ -15,7 +17,13 @@ from zoo.paths import CONF
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
 @job
 def main(config: DictConfig) -> None:
-    """Rebuild the model from its folder, score it, print a table."""
+    """Rebuild the model from its folder, score it, print a table; or build the report of a study, which needs no
+    torch."""
+    if config.study is not None:
+        from zoo.study.command import report_study
+
+        report_study(config.study, list(HydraConfig.get().overrides.task))
+        return
     from zoo.jobs.score import score
 
     score(config)

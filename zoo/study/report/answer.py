@@ -1,0 +1,59 @@
+"""The answer in one sentence."""
+
+from zoo.study.report.findings import Findings
+from zoo.study.verdict import Row, sign_of
+
+NAMED = 4
+"""Variants that are named, at most."""
+
+
+def answer(findings: Findings) -> str:
+    """What the verdict table comes to."""
+    question, rows = findings.question, findings.rows
+    if not rows:
+        return "There is nothing to compare: the study has one variant."
+    if all(row.verdict == "nothing yet" for row in rows):
+        return "No answer yet: no two variants have runs of the same seed."
+    if not any(row.verdict in ("better", "worse", "within noise") for row in rows):
+        return _withheld(findings)
+    if len(rows) == 1:
+        is_ = {"within noise": "is within noise of"}.get(rows[0].verdict, f"is {rows[0].verdict} than")
+        return f"`{rows[0].variant}` {is_} `{rows[0].against}` on {question.metric}{_by(rows[0])}."
+    whole = f"Of {len(rows)} changes, each on top of those before it" if question.chain else f"Of {len(rows)} variants"
+    parts = [_named(rows, "better"), _named(rows, "worse"), _counted(rows, "within noise"), _counted(rows, "undecided")]
+    than = "" if question.chain else f", compared with `{question.reference}`"
+    return f"{whole}, {'; '.join(part for part in parts if part)} ({question.metric}{than})."
+
+
+def _named(rows: tuple[Row, ...], verdict: str) -> str:
+    chosen = [row for row in rows if row.verdict == verdict]
+    names = ", ".join(f"`{row.variant}`{_by(row)}" for row in chosen[:NAMED])
+    rest = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
+    return f"{_are(len(chosen))} {verdict}: {names}{rest}" if chosen else ""
+
+
+def _counted(rows: tuple[Row, ...], verdict: str) -> str:
+    known = ("better", "worse", "within noise")
+    count = sum(row.verdict == verdict or (verdict == "undecided" and row.verdict not in known) for row in rows)
+    return f"{_are(count)} {verdict}" if count else ""
+
+
+def _are(count: int) -> str:
+    return f"{count} {'is' if count == 1 else 'are'}"
+
+
+def _by(row: Row) -> str:
+    return "" if row.difference is None else f" ({row.difference.mean:+.4f})".replace("-", "−")
+
+
+def _withheld(findings: Findings) -> str:
+    """The numbers without the claim."""
+    sign = sign_of(findings.question.metric)
+    seen = [row for row in findings.rows if row.difference is not None]
+    if not seen:
+        return f"No claim can be made: {findings.rows[0].why}."
+    best = min(seen, key=lambda row: sign * (row.difference.mean if row.difference else 0.0))
+    return (
+        f"No claim is made: there are {best.why}. The most favourable difference of {findings.question.metric} is that"
+        f" of `{best.variant}` to `{best.against}`{_by(best)}."
+    )

@@ -1,0 +1,82 @@
+"""All sections in their order, and the files they become."""
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoo.page import Page, Section, html, markdown
+from zoo.study.evidence import sort_out
+from zoo.study.loading import load_runs
+from zoo.study.report import verdicts
+from zoo.study.report.answer import answer
+from zoo.study.report.findings import Findings, find
+from zoo.study.tables import run_row
+from zoo.training.files import write_whole
+
+SECTIONS: tuple[Callable[[Findings], Section], ...] = (verdicts.section,)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report before it is written."""
+
+    findings: Findings
+    page: Page
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the three files into a folder. Raises UserError when the disk refuses."""
+        content = {
+            "report.html": html(self.page),
+            "report.md": markdown(self.page),
+            "results.csv": results(self.findings),
+        }
+        for name, text in content.items():
+            write_whole(folder / name, text.encode())
+        return [folder / name for name in content]
+
+
+def built(folder: Path) -> Report:
+    """Read a study and judge it. Raises UserError for a folder that is no study."""
+    findings = find(sort_out(load_runs(folder)))
+    return Report(findings, page_of(findings))
+
+
+def page_of(findings: Findings) -> Page:
+    """The page of a study."""
+    question = findings.question
+    facts = [_progress(findings)]
+    if question.expected:
+        source = f" ({question.source})" if question.source else ""
+        facts.append(f"Expected: {question.expected}{source}")
+    return Page(
+        title=question.question,
+        answer=answer(findings),
+        sections=[section(findings) for section in SECTIONS],
+        facts=facts,
+        kind=f"Transformer Zoo · study {question.name}",
+    )
+
+
+def _progress(findings: Findings) -> str:
+    runs = findings.evidence.runs
+    done = sum(run.done for run in runs)
+    states = sorted({run.state for run in runs} - {"done"})
+    others = "".join(f", {sum(run.state == state for run in runs)} {state}" for state in states)
+    seeds = len({run.seed for run in runs})
+    return f"{len(runs)} jobs, {seeds} seeds: {done} done{others}."
+
+
+def results(findings: Findings) -> str:
+    """One line a run, as CSV."""
+    rows = [run_row(run) for run in findings.evidence.runs]
+    compared = {id(run) for one in findings.evidence.accepted.values() for run in one.values()}
+    refused = {id(run): reason for run, reason in findings.evidence.refused}
+    text = io.StringIO()
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    writer = csv.DictWriter(text, [*columns, "compared", "why_not"], lineterminator="\n")
+    writer.writeheader()
+    for run, row in zip(findings.evidence.runs, rows, strict=True):
+        writer.writerow({**row, "compared": id(run) in compared, "why_not": refused.get(id(run), "")})
+    return text.getvalue()

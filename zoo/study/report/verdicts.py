@@ -1,0 +1,97 @@
+"""The verdict table: the first thing that is read."""
+
+from zoo.page import Block, Cell, Column, Section, Table
+from zoo.study.report.findings import Findings, word
+from zoo.study.statistics import pairs_needed
+from zoo.study.verdict import LEAST, Row
+
+
+def section(findings: Findings) -> Section:
+    """The table of verdicts; in a chain a second one, against the reference."""
+    question = findings.question
+    if not findings.rows:
+        return Section("verdicts", "Verdicts", missing="A verdict needs two variants.")
+    chained = " to the one before it" if question.chain else f" to `{question.reference}`"
+    blocks: list[Block] = [_table(findings, findings.rows, f"Change of {question.metric}{chained}, paired by seed")]
+    if findings.from_reference:
+        caption = f"Change of {question.metric} to `{question.reference}`, paired by seed"
+        blocks.append(_table(findings, findings.from_reference, caption))
+    blocks.append(_how(findings))
+    return Section("verdicts", "Verdicts", blocks)
+
+
+def _how(findings: Findings) -> str:
+    needed = pairs_needed(len(findings.rows), LEAST)
+    rows = len(findings.rows)
+    return (
+        f"Better or worse: at least {needed} pairs, a 95 % t interval that leaves out nought, and a sign-flip test with"
+        f" p ≤ 0.05 after Holm's correction for the {rows} row{'s' * (rows > 1)} of a table. Detectable is the true"
+        " difference that is found with 80 % power at the spread seen, with as many pairs as a claim needs. A diverged"
+        " run loses its pair; the sign test then stands in for the sign-flip test."
+    )
+
+
+def _table(findings: Findings, rows: tuple[Row, ...], caption: str) -> Table:
+    chain = len({row.against for row in rows}) > 1
+    unit = findings.unit
+    columns = [
+        Column("variant"),
+        Column("verdict"),
+        Column(f"difference ({unit})", 4, sign=True),
+        Column("95 % interval"),
+        Column("pairs"),
+        Column("p, corrected", 4),
+        Column("p", 4),
+        Column(f"mean ({unit})", 4),
+        *([Column("against")] if chain else []),
+        Column("runs"),
+        Column("detectable (80 %)", 4),
+        Column("remark"),
+    ]
+    return Table(columns, [_row(findings, row, chain) for row in rows], caption)
+
+
+def _row(findings: Findings, row: Row, chain: bool) -> list[Cell]:
+    found = row.difference
+    return [
+        row.variant,
+        word(row.verdict),
+        None if found is None else found.mean,
+        interval(row),
+        row.n,
+        row.corrected,
+        row.p,
+        row.mean,
+        *([row.against] if chain else []),
+        _runs(findings, row.variant),
+        row.detectable,
+        _remark(row),
+    ]
+
+
+def interval(row: Row) -> str | None:
+    """The interval of a row; why there is none where there is one difference."""
+    found = row.difference
+    if found is None:
+        return None
+    if found.low is None or found.high is None:
+        return "n = 1, no spread"
+    return f"{found.low:+.4f} … {found.high:+.4f}".replace("-", "−")
+
+
+def _runs(findings: Findings, variant: str) -> str:
+    """How its runs stand, of all tunings."""
+    states = findings.evidence.states(variant)
+    order = ["done", *sorted(states.keys() - {"done"})]
+    return ", ".join(f"{states[state]} {state}" for state in order if states[state]) or "none"
+
+
+def _remark(row: Row) -> str:
+    parts = [row.why]
+    if row.losses:
+        parts.append(f"diverged on {row.losses} of {row.n} seeds")
+    if row.wins:
+        parts.append(f"{row.against} diverged on {row.wins} of {row.n} seeds")
+    if row.test == "sign":
+        parts.append("sign test")
+    return "; ".join(part for part in parts if part)

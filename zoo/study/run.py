@@ -1,0 +1,141 @@
+"""One run of a study, as its folder tells it: bounded in size however long it trained."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from zoo.errors import UserError
+from zoo.study.question import Job
+from zoo.training.files import read_json
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A job and what became of it."""
+
+    job: int
+    variant: str
+    tuning: Mapping[str, Any]
+    seed: int
+    overrides: tuple[str, ...]
+    state: str
+    """done, diverged, failed, running, interrupted, killed, bad input, unreadable, or not started."""
+    message: str = ""
+    folder: Path | None = None
+    record: Mapping[str, Any] = field(default_factory=dict)
+    scores: Mapping[str, Any] = field(default_factory=dict)
+    """By held-out split, at the end of training."""
+    lengths: tuple[Point, ...] = ()
+    gradients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Norms by sublayer: initial and final."""
+    train: tuple[Point, ...] = ()
+    validation: tuple[Point, ...] = ()
+    gradient_history: tuple[Point, ...] = ()
+    match: Mapping[str, Any] | None = None
+
+    @property
+    def science(self) -> Mapping[str, Any]:
+        """What makes it this run and no other."""
+        found: Mapping[str, Any] = self.record.get("science", {})
+        return found
+
+    @property
+    def done(self) -> bool:
+        """Whether it came to its end, with scores."""
+        return self.state == "done"
+
+    def cost(self, *names: str) -> float | None:
+        """The first of these costs that the record has."""
+        costs = self.record.get("costs", {})
+        return next((costs[name] for name in names if isinstance(costs.get(name), int | float)), None)
+
+    def value(self, metric: str) -> float | None:
+        """A metric like "test loss", when the run is done and has it."""
+        split, _, name = metric.partition(" ")
+        found = self.scores.get(split, {}).get(name) if self.done else None
+        return float(found) if isinstance(found, int | float) else None
+
+
+def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int | None) -> Run:
+    """The run of a job; `points` bounds how many lines of each kind are kept, None keeps all. A run folder that cannot
+    be read makes a run of the state "unreadable", with the reason as its message."""
+    about: dict[str, Any] = {"job": job.job, "variant": job.variant, "tuning": job.tuning, "seed": job.seed}
+    about |= {"overrides": job.overrides, "folder": folder, "match": note.get("match")}
+    state, message = note.get("state", "not started"), str(note.get("message", ""))
+    if folder is None or not (folder / "record.json").exists():
+        return Run(**about, state=state, message=message)
+    try:
+        status = read_json(folder / "status.json") if (folder / "status.json").exists() else {}
+        if state in ("running", "not started", "done") and status.get("state"):
+            state, message = status["state"], message or str(status.get("reason", ""))
+        return Run(**about, state=state, message=message, **_content(folder, status, points))
+    except (UserError, ValueError, OSError, AttributeError, TypeError, KeyError) as error:
+        return Run(**about, state="unreadable", message=str(error))
+
+
+def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dict[str, Any]:
+    lines = {kind: Thinned(points) for kind in ("train", "validation", "gradients")}
+    last: dict[str, Any] = {}
+    for line in _lines(folder / "metrics.jsonl"):
+        split = line["split"]
+        if split != "train":
+            last[split] = line
+        if split in lines:
+            lines[split].add({key: value for key, value in line.items() if not isinstance(value, dict)})
+        if "gradients" in line:
+            lines["gradients"].add({"step": line["step"], **line["gradients"]})
+    file = folder / "scores.json"
+    told = read_json(file) if file.exists() else {}
+    held_out = {split: told.get(split) or status.get("scores", {}).get(split) or {} for split in ("validation", "test")}
+    return {
+        "record": read_json(folder / "record.json"),
+        "scores": {split: {**last.get(split, {}), **one} for split, one in held_out.items() if one},
+        "lengths": tuple(told.get("lengths") or ()),
+        "gradients": told.get("gradients") or {},
+        "train": lines["train"].kept(),
+        "validation": lines["validation"].kept(),
+        "gradient_history": lines["gradients"].kept(),
+    }
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of metrics.jsonl one by one; a torn last line is left out. Raises UserError for another damaged one."""
+    if not file.exists():
+        return
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                found = json.loads(line)
+                found["step"], found["split"], found["tokens"]
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                raise UserError(f"{file} is damaged in line {number}") from error
+            yield found
+
+
+class Thinned:
+    """Keeps at most 2 · `points` of a series, evenly, and always its last; all of it for None."""
+
+    def __init__(self, points: int | None):
+        self.points, self.stride, self.seen = points, 1, 0
+        self.series: list[Point] = []
+        self.last: Point | None = None
+
+    def add(self, point: Point) -> None:
+        """One more."""
+        self.last = point
+        if self.seen % self.stride == 0:
+            self.series.append(point)
+            if self.points is not None and len(self.series) >= 2 * self.points:
+                self.series, self.stride = self.series[::2], 2 * self.stride
+        self.seen += 1
+
+    def kept(self) -> tuple[Point, ...]:
+        """What is left."""
+        ends = [] if self.last is None or (self.series and self.series[-1] is self.last) else [self.last]
+        return (*self.series, *ends)
