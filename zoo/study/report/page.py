@@ -9,13 +9,49 @@ from pathlib import Path
 from zoo.page import Page, Section, html, markdown
 from zoo.study.evidence import sort_out
 from zoo.study.loading import load_runs
-from zoo.study.report import verdicts
+from zoo.study.report import (
+    budgets,
+    changes,
+    costs,
+    curves,
+    distances,
+    environment,
+    failures,
+    gradients,
+    ladder,
+    lengths,
+    literature,
+    matching,
+    pareto,
+    reproduce,
+    skills,
+    tuning,
+    verdicts,
+)
 from zoo.study.report.answer import answer
 from zoo.study.report.findings import Findings, find
 from zoo.study.tables import run_row
 from zoo.training.files import write_whole
 
-SECTIONS: tuple[Callable[[Findings], Section], ...] = (verdicts.section,)
+SECTIONS: tuple[Callable[[Findings], Section], ...] = (
+    verdicts.section,
+    ladder.section,
+    literature.section,
+    curves.section,
+    budgets.section,
+    skills.section,
+    distances.section,
+    lengths.section,
+    pareto.section,
+    gradients.section,
+    tuning.section,
+    changes.section,
+    matching.section,
+    costs.section,
+    failures.section,
+    reproduce.section,
+    environment.section,
+)
 
 
 @dataclass(frozen=True)

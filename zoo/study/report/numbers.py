@@ -1,0 +1,83 @@
+"""Small sums that several sections need."""
+
+import bisect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zoo.study.run import Run
+
+Series = tuple[tuple[float, ...], tuple[float, ...]]
+"""x, rising, and y."""
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Their mean; None for none."""
+    return sum(values) / len(values) if values else None
+
+
+def spread(values: Sequence[float], digits: int = 3) -> str | None:
+    """The least and the greatest, where there are two."""
+    return f"{min(values):.{digits}f} … {max(values):.{digits}f}".replace("-", "−") if len(values) > 1 else None
+
+
+def series(points: Sequence[Mapping[str, Any]], x: str, y: str = "loss") -> Series:
+    """The points that have both, by rising x; of equal x the last."""
+    found = {
+        float(point[x]): float(point[y])
+        for point in points
+        if isinstance(point.get(x), int | float) and isinstance(point.get(y), int | float)
+    }
+    at = sorted(found)
+    return tuple(at), tuple(found[one] for one in at)
+
+
+def at(line: Series, x: float) -> float | None:
+    """The line at x, between its points; None outside of them: nothing is extrapolated."""
+    xs, ys = line
+    if not xs or not xs[0] <= x <= xs[-1]:
+        return None
+    right = bisect.bisect_left(xs, x)
+    if xs[right] == x:
+        return ys[right]
+    share = (x - xs[right - 1]) / (xs[right] - xs[right - 1])
+    return ys[right - 1] + share * (ys[right] - ys[right - 1])
+
+
+def grid(lines: Sequence[Series], most: int = 60) -> list[float]:
+    """Places of x where all lines are: those that they have, thinned to `most`, the ends kept."""
+    lines = [line for line in lines if line[0]]
+    if not lines:
+        return []
+    low, high = max(line[0][0] for line in lines), min(line[0][-1] for line in lines)
+    places = sorted({x for line in lines for x in line[0] if low <= x <= high})
+    if len(places) <= most:
+        return places
+    picked = {round(i * (len(places) - 1) / (most - 1)) for i in range(most)}
+    return [places[i] for i in sorted(picked)]
+
+
+def validation_line(run: Run, x: str = "tokens") -> Series:
+    """Validation loss of a run."""
+    return series(run.validation, x)
+
+
+def flat(value: Any, at: str = "") -> dict[str, Any]:
+    """Nested mappings as one, with dotted keys."""
+    if not isinstance(value, Mapping):
+        return {at: value}
+    return {
+        key: one for name, inner in value.items() for key, one in flat(inner, f"{at}.{name}" if at else name).items()
+    }
+
+
+def plus(value: float, digits: int = 4) -> str:
+    """A difference in running text."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Names in backquotes, not more than fit in a sentence."""
+    shown = [f"`{name}`" for name in names[:most]]
+    rest = [f"{len(names) - most} more"] if len(names) > most else []
+    parts = [*shown, *rest]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

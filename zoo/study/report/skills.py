@@ -1,0 +1,54 @@
+"""Loss above the floor by skill, on corpora whose source is known."""
+
+from zoo.page import Axis, Column, Figure, Section, Table, line
+from zoo.study.report.findings import Findings
+from zoo.study.report.numbers import mean, spread
+from zoo.study.run import Run
+
+TITLE = "Loss above the floor, by skill"
+
+
+def section(findings: Findings) -> Section:
+    """One line a variant over the skills."""
+    evidence = findings.evidence
+    above = {name: _by_skill(evidence.done(name)) for name in evidence.shown}
+    above = {name: one for name, one in above.items() if one}
+    skills = list(dict.fromkeys(skill for one in above.values() for skill in one))
+    if not skills:
+        why = "No run has scores by skill: the floor of its corpus is not known (`data=toy` has one)."
+        return Section("skills", TITLE, missing=why)
+    marks = [
+        line(name, skills, [mean(one.get(skill, [])) for skill in skills], evidence.slot(name), dots=True)
+        for name, one in above.items()
+    ]
+    rows = [
+        [skill, name, mean(one[skill]), spread(one[skill]), len(one[skill])]
+        for skill in skills
+        for name, one in above.items()
+        if one.get(skill)
+    ]
+    columns = [Column("skill"), Column("variant"), Column("above the floor (nats per target)", 3)]
+    table = Table([*columns, Column("least … greatest seed"), Column("seeds")], rows)
+    y = Axis("loss above the floor (nats per target)")
+    return Section("skills", TITLE, [Figure(_title(above, skills), marks, Axis("skill", categories=skills), y, table)])
+
+
+def _by_skill(runs: list[Run]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        for skill, one in run.scores.get("test", {}).get("skills", {}).items():
+            if isinstance(one.get("loss"), int | float) and isinstance(one.get("floor"), int | float):
+                found.setdefault(skill, []).append(one["loss"] - one["floor"])
+    return found
+
+
+def _title(above: dict[str, dict[str, list[float]]], skills: list[str]) -> str:
+    """The skill in which the variants differ most."""
+    means = {skill: {name: mean(one[skill]) or 0.0 for name, one in above.items() if skill in one} for skill in skills}
+    apart = {skill: max(one.values()) - min(one.values()) for skill, one in means.items()}
+    widest = max(apart, key=lambda skill: apart[skill])
+    if len(above) < 2:
+        hardest = max(means, key=lambda skill: max(means[skill].values()))
+        return f"Furthest from perfect is {hardest}, {max(means[hardest].values()):.3f} nats above the floor"
+    best = min(means[widest], key=lambda name: means[widest][name])
+    return f"The variants differ most in {widest}: {apart[widest]:.3f} nats, and `{best}` is nearest to the floor"
