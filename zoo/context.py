@@ -24,12 +24,14 @@ class Sequence:
     real: False for padding
     documents: a number per document packed into the row; no document sees another, and one that comes back is a new one
     prefix: True for tokens that every token of their document may see, also earlier ones (prefix-LM)
+    past: whether no position stands after any query, as when one token goes on; then nothing need be hidden for order
     """
 
     positions: Int[Tensor, "R T"]
     real: Bool[Tensor, "B T"] | None = None
     documents: Int[Tensor, "B T"] | None = None
     prefix: Bool[Tensor, "B T"] | None = None
+    past: bool = False
 
     @classmethod
     def of(
@@ -113,9 +115,12 @@ class Context:
         q, k = self.queries, self.keys
         allowed: list[Tensor] = []
         near = window if self.memory is None else None
-        if self.causal or near is not None:
+        if near is not None and k.past and near >= k.positions.shape[1]:
+            near = None
+        hides_future = self.causal and not k.past
+        if hides_future or near is not None:
             distance = q.positions[:, :, None] - k.positions[:, None, :]
-        if self.causal:
+        if hides_future:
             earlier = distance >= 0
             allowed.append(earlier if k.prefix is None else earlier | k.prefix[:, None, :])
         if near is not None:

@@ -1,8 +1,10 @@
 """What a model carries from call to call when it generates."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from jaxtyping import Bool, Int
@@ -28,6 +30,12 @@ class State(ABC):
     def reorder(self, rows: Int[Tensor, " R"], before: int) -> None:
         """Row i becomes what row rows[i] was, of `before` rows; there may be more or fewer rows than before."""
         reorder_attributes(self, rows, before)
+
+    growing: ClassVar[Mapping[str, int]] = MappingProxyType({})
+    """Of each tensor that is as long as the capacity: which axis."""
+
+    def advance(self, count: int) -> None:  # noqa: B027  # most states are tensors alone
+        """That many positions more were written into its tensors: what it holds beside them moves on."""
 
     def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
         """Forget all but the first `length` positions, of which counts[i] are real in row i. Only for the states of
@@ -55,6 +63,8 @@ class History:
     Places go on per row: the next real token of a row stands one after its last real one, so rows of different lengths
     may lie in one batch, padded on either side.
     """
+
+    growing: ClassVar[Mapping[str, int]] = MappingProxyType({"positions": 1, "real": 1, "prefix": 1})
 
     def __init__(self, rows: int, capacity: int, device: torch.device):
         self.positions: Int[Tensor, "B C"] = torch.zeros(rows, capacity, dtype=torch.long, device=device)
@@ -92,7 +102,12 @@ class History:
         self.prefixed |= sequence.prefix is not None
         self.length += length
         self.reached = max(self.reached, self.length)
-        return self._view(new, rows), self._view(slice(0, self.length), rows)
+        return self._view(new, rows), self._view(slice(0, self.length), rows, past=length == 1)
+
+    def advance(self, count: int) -> None:
+        """That many positions more were written into its tensors."""
+        self.length += count
+        self.reached = max(self.reached, self.length)
 
     def truncate(self, length: int) -> None:
         """Forget all but the first `length` positions."""
@@ -100,7 +115,7 @@ class History:
         self.prefix[:, length:] = False
         self.counts.copy_(self.real[:, :length].sum(1))
 
-    def _view(self, part: slice, rows: int) -> Sequence:
+    def _view(self, part: slice, rows: int, past: bool = False) -> Sequence:
         """That part of the history; rows that are alike stay one row."""
         alike = 1 if not self.padded else rows
         return Sequence(
@@ -108,6 +123,7 @@ class History:
             self.real[:, part] if self.padded else None,
             None,
             self.prefix[:, part] if self.prefixed else None,
+            past,
         )
 
 
@@ -126,6 +142,15 @@ class ModelState:
     def states(self) -> list[State]:
         """Those of all layers."""
         return [state for layer in self.layers for state in layer.states]
+
+    def holders(self) -> list[History | State]:
+        """The history and the states: all that a step writes."""
+        return [self.history, *self.states()]
+
+    def advance(self, count: int) -> None:
+        """That many positions more were written into the tensors, by a program that knows nothing but them."""
+        for holder in self.holders():
+            holder.advance(count)
 
     def reorder(self, rows: Int[Tensor, " R"]) -> None:
         """Row i becomes what row rows[i] was; there may be more or fewer rows than before. Nothing is moved where all

@@ -23,6 +23,7 @@ def generate(
     stop: Sequence[int] = (),
     seed: int = 0,
     seeds: Sequence[int] | None = None,
+    compiled: bool = False,
     **sampling: float | int | None,
 ) -> Int[Tensor, "B N"]:
     """The new tokens of each row, N ≤ max_new_tokens; after a token of `stop`, which is the row's last, a row has −1.
@@ -30,6 +31,7 @@ def generate(
     prompt, padding, source, source_padding: see `Prompt`
     sampling: the keys of `Sampling`: temperature, top_k, top_p, min_p, repetition_penalty
     seeds: a seed per row, in place of `seed` and the row's number: a row's tokens depend on its own seed only
+    compiled: steps run as one compiled program (`CompiledStep`), made once per model and number of rows
 
     Raises UserError for an empty prompt, a row without a real token, a token outside the vocabulary, more positions
     than the position scheme can address, or a model that cannot go on.
@@ -43,7 +45,8 @@ def generate(
         max_new_tokens=max_new_tokens,
         sampling=Sampling(**sampling),  # type: ignore[arg-type]  # checked there
         luck=draw_luck(len(prompt), max_new_tokens, seed, seeds),
-        ends=lambda token: torch.isin(token, stops),
+        ends=(lambda token: torch.isin(token, stops)) if stops.numel() else None,
+        compiled=compiled,
     )
     found = list(stream)
     return torch.stack(found, 1) if found else prompt.new_empty(len(prompt), 0)

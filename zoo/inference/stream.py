@@ -6,15 +6,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from zoo.inference.compiled import CompiledStep
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
 from zoo.model import Model
+from zoo.state import ModelState
 
 NONE = -1
 """Stands where a finished row has no token."""
 
 Ends = Callable[[Tensor], Tensor]
-"""Told each step's tokens (B,), it says which rows end with them."""
+"""Told each step's tokens (B,), it says which rows end with them. None: no row ends by itself."""
 
 
 @torch.no_grad()
@@ -25,7 +27,8 @@ def stream_tokens(
     max_new_tokens: int,
     sampling: Sampling,
     luck: Float[Tensor, "B N"],
-    ends: Ends,
+    ends: Ends | None,
+    compiled: bool = False,
 ) -> Iterator[Int[Tensor, " B"]]:
     """Each step's tokens as they come, NONE for rows that have ended. The state is allocated once, and nothing in a
     step grows with what has been said but attention itself."""
@@ -40,13 +43,21 @@ def stream_tokens(
     model.eval()
     try:
         last = prompt.read(model, state)
+        go_on = CompiledStep.of(model, state) if compiled and max_new_tokens > 1 else _eager(model)
         for step in range(max_new_tokens):
-            token = sampling.choose(last, seen, luck[:, step]).masked_fill(done, NONE)
-            done = done | ends(token)
+            token = sampling.choose(last, seen, luck[:, step])
+            if ends is not None:
+                token = token.masked_fill(done, NONE)
+                done = done | ends(token)
             yield token
-            if step + 1 == max_new_tokens or done.all():
+            if step + 1 == max_new_tokens or (ends is not None and done.all()):
                 return
             seen[:, length + step] = token
-            last = model(token.clamp(min=0)[:, None], state=state).logits[:, -1]
+            last = go_on(token if ends is None else token.clamp(min=0), state)
     finally:
         model.train(was_training)
+
+
+def _eager(model: Model) -> Callable[[Tensor, ModelState], Tensor]:
+    """One more token of every row to the logits after it."""
+    return lambda tokens, state: model(tokens[:, None], state=state).logits[:, -1]

@@ -1,6 +1,9 @@
 """The states of attention: keys and values of all positions, of the last few, or of a memory."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,6 +19,8 @@ Extended = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"], Context]
 class KeyValues(State):
     """Keys and values of every position so far, in the order they came."""
 
+    growing: ClassVar[Mapping[str, int]] = MappingProxyType({"keys": 2, "values": 2})
+
     def __init__(self, capacity: int):
         self.capacity = capacity
         self.length = 0
@@ -29,10 +34,14 @@ class KeyValues(State):
         if not self.length:
             self.keys, self.values = _room(k, self.capacity), _room(v, self.capacity)
         before = self.length
-        self.length += k.shape[2]
-        self.keys[:, :, before : self.length] = k
-        self.values[:, :, before : self.length] = v
+        self.length = before + k.shape[2]
+        new = context.once("columns", lambda: torch.arange(before, self.length, device=k.device))
+        self.keys.index_copy_(2, new, k.to(self.keys.dtype))
+        self.values.index_copy_(2, new, v.to(self.values.dtype))
         return self.keys[:, :, : self.length], self.values[:, :, : self.length], context
+
+    def advance(self, count: int) -> None:
+        self.length += count
 
     def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
         self.length = length
@@ -51,6 +60,7 @@ class Ring(State):
         self.keys = self.values = torch.empty(0)
         self.places: Int[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.long)
         self.prefix: Bool[Tensor, "R w1"] = torch.empty(0, 0, dtype=torch.bool)
+        self.prefixed = False
 
     def tensors(self) -> list[Tensor]:
         return [self.keys[:, :, : self.slots], self.values[:, :, : self.slots]]
@@ -90,6 +100,7 @@ class Ring(State):
         slots = torch.where(kept, places % self.slots, self.slots)
         self.places.scatter_(1, slots, places.masked_fill(~kept, -1))
         if new.prefix is not None:
+            self.prefixed = True
             self.prefix.scatter_(1, slots, new.prefix.expand_as(places))
         index = slots[:, None, :, None]
         self.keys.scatter_(2, index.expand(*k.shape), k)
@@ -98,7 +109,7 @@ class Ring(State):
     def _held(self, new: Sequence) -> Sequence:
         """What lies in the slots; an empty one is not real."""
         places = self.places[:, : self.slots]
-        prefix = self.prefix[:, : self.slots].clone() if self.prefix.any() else None
+        prefix = self.prefix[:, : self.slots].clone() if self.prefixed else None
         return Sequence(places.clamp(min=0), places >= 0, None, prefix)
 
     def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:

@@ -61,8 +61,13 @@ class RoPE(Position):
     def rotate(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], context: Context
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G T K"]]:
-        cos, sin = context.once((self, q.shape[-1], q.dtype), lambda: self.waves(q, context))
-        return self.turn(q, cos, sin), self.turn(k, cos, sin)
+        own, other = context.once((self, q.shape[-1], q.dtype), lambda: self.factors(q, context))
+        return self.turn(q, own, other), self.turn(k, own, other)
+
+    def factors(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
+        """What a feature and its partner are multiplied by, (R, 1, T, R): (cos, cos) and (−sin, sin) in each pair."""
+        cos, sin = self.waves(q, context)
+        return self._paired(cos, cos), self._paired(-sin, sin)
 
     def waves(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         """cos and sin of every angle, (R, 1, T, R/2), in the dtype of q."""
@@ -72,14 +77,14 @@ class RoPE(Position):
         angles = context.queries.positions[:, None, :, None] * frequencies.float()
         return angles.cos().to(q.dtype), angles.sin().to(q.dtype)
 
-    def turn(self, x: Float[Tensor, "B H T K"], cos: Tensor, sin: Tensor) -> Float[Tensor, "B H T K"]:
+    def turn(self, x: Float[Tensor, "B H T K"], own: Tensor, other: Tensor) -> Float[Tensor, "B H T K"]:
         """(a, b) → (a cos − b sin, a sin + b cos) for each pair."""
         width = self.turning(x.shape[-1])
         turning, still = x[..., :width], x[..., width:]
-        if self.layout == "half":
-            a, b = turning.chunk(2, dim=-1)
-            turned = torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-        else:
-            a, b = turning[..., 0::2], turning[..., 1::2]
-            turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+        a, b = turning.chunk(2, dim=-1) if self.layout == "half" else (turning[..., 0::2], turning[..., 1::2])
+        turned = turning * own + self._paired(b, a) * other
         return turned if width == x.shape[-1] else torch.cat([turned, still], dim=-1)
+
+    def _paired(self, a: Tensor, b: Tensor) -> Tensor:
+        """The features of which those are the first and the second of each pair."""
+        return torch.cat([a, b], dim=-1) if self.layout == "half" else torch.stack([a, b], dim=-1).flatten(-2)

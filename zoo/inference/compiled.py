@@ -1,0 +1,175 @@
+"""A decoding step as one compiled program: no Python, no checks and no dispatch between its operations."""
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary, ref
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from zoo.errors import UserError
+from zoo.mixer.backend import BACKENDS
+from zoo.mixer.one_query import one_query
+from zoo.model import Model
+from zoo.state import History, ModelState, State
+
+WEIGHTS_INSIDE = "aot_inductor.package_constants_in_so"
+
+Program = Callable[[list[Tensor]], list[Tensor]]
+"""Tokens, mark and the tensors of a state in, logits out."""
+
+
+class CompiledStep:
+    """`step(tokens, state)`: logits (B, V) after one more token (B,) of every row; the state goes on by one position.
+
+    It is compiled ahead of time for one number of rows, and serves every length and capacity: lengths are sizes of
+    arguments, so none is compiled anew. The states' tensors are its arguments too, and are written in place. Weights
+    are read when it is made: after training, make another.
+
+    `CompiledStep.of(model, state)` makes one, or hands out that which was made for the like before.
+
+    Raises UserError for rows that are padded or have a prefix, for a model whose step depends on values (a mixture of
+    experts), and where there is no C++ compiler.
+    """
+
+    _made: ClassVar[WeakKeyDictionary[Model, dict[Any, "CompiledStep"]]] = WeakKeyDictionary()
+
+    @classmethod
+    def of(cls, model: Model, state: ModelState) -> "CompiledStep":
+        """One compiled program per model and kind of state; it takes some twenty seconds to make."""
+        made = cls._made.setdefault(model, {})
+        key = _kind(state)
+        if key not in made:
+            made[key] = cls(model, state)
+        return made[key]
+
+    def __init__(self, model: Model, state: ModelState):
+        self.model = ref(model)
+        self.limit = model.limit
+        self.rows = len(state.history.positions)
+        self._refuse(state)
+        self._marks: dict[int, Tensor] = {}
+        self._program = _compiled(model, state)
+
+    def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
+        if len(tokens) != self.rows:
+            raise UserError(f"this step was compiled for {self.rows} rows, not for {len(tokens)}")
+        self._refuse(state)
+        length = state.history.length
+        most = min(state.history.capacity, self.limit or state.history.capacity)
+        if length + 1 > most:
+            raise UserError(f"{length} positions are kept, and there is room, or a place, for {most} only")
+        (logits,) = self._program([tokens, self._mark(length), *_tensors(state)])
+        state.advance(1)
+        return logits
+
+    def _mark(self, length: int) -> Tensor:
+        """An empty tensor whose size says how much is held."""
+        if length not in self._marks:
+            self._marks[length] = torch.empty(length, 0)
+        return self._marks[length]
+
+    def _refuse(self, state: ModelState) -> None:
+        if state.model != id(self.model()):
+            raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
+        if state.history.padded or state.history.prefixed or state.memory is not None:
+            raise UserError("a compiled step serves rows without padding, prefix and source; generate without it")
+        if state.history.length < 2:
+            raise UserError("a compiled step goes on from at least 2 positions; generate without it")
+
+
+def _kind(state: ModelState) -> tuple[Any, ...]:
+    """What a program is made for: kinds, dtypes and sizes of the tensors, but for the capacity."""
+    return tuple(
+        (
+            type(holder),
+            name,
+            one.dtype,
+            *(size for axis, size in enumerate(one.shape) if axis != holder.growing.get(name)),
+        )
+        for holder, name, one in _attributes(state)
+    )
+
+
+def _attributes(state: ModelState) -> Iterator[tuple[History | State, str, Tensor]]:
+    """Every tensor that the history or a state of a layer holds."""
+    for holder in state.holders():
+        for name, one in vars(holder).items():
+            if isinstance(one, Tensor):
+                yield holder, name, one
+
+
+def _tensors(state: ModelState) -> list[Tensor]:
+    return [one for _, _, one in _attributes(state)]
+
+
+class _Step(nn.Module):
+    """The step as a function of tensors alone."""
+
+    def __init__(self, model: Model, state: ModelState):
+        super().__init__()
+        self.model, self.state = model, state
+
+    def forward(self, tokens: Tensor, mark: Tensor, tensors: list[Tensor]) -> Tensor:
+        with _lent(self.state, tensors, mark.shape[0]):
+            return self.model(tokens[:, None], state=self.state).logits[:, -1]
+
+
+@contextmanager
+def _lent(state: ModelState, tensors: list[Tensor], length: int) -> Iterator[None]:
+    """The state with other tensors and another length, and as it was afterwards."""
+    before = [(holder, dict(vars(holder))) for holder in state.holders()]
+    try:
+        for (holder, name, _), one in zip(list(_attributes(state)), tensors, strict=True):
+            setattr(holder, name, one)
+        state.advance(length - state.history.length)
+        yield
+    finally:
+        for holder, own in before:
+            vars(holder).update(own)
+
+
+def _compiled(model: Model, state: ModelState) -> Program:
+    """The program, which reads the model's own weights. Raises UserError where torch cannot make one."""
+    tensors, dynamic = _tensors(state), torch.export.Dim.DYNAMIC
+    shapes = [
+        {holder.growing[name]: dynamic} if name in holder.growing else {} for holder, name, _ in _attributes(state)
+    ]
+    arguments = (
+        torch.zeros(len(state.history.positions), dtype=torch.long),
+        torch.empty(state.history.length, 0),
+        tensors,
+    )
+    was, model.attention = model.attention, "one_query"
+    try:
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
+            warnings.simplefilter("ignore")  # of torch about itself
+            BACKENDS.setdefault("one_query", one_query)
+            exported = torch.export.export(
+                _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
+            )
+            package = torch._inductor.aoti_compile_and_package(
+                exported, package_path=str(Path(folder, "step.pt2")), inductor_configs={WEIGHTS_INSIDE: False}
+            )
+            loaded: Any = torch._inductor.aoti_load_package(package)
+            held = {**exported.state_dict, **exported.constants}
+            used = {name: held[name] for name in loaded.get_constant_fqns()}
+            loaded.load_constants(used, check_full_update=True, user_managed=True)
+    except Exception as error:  # of many kinds
+        raise UserError(
+            f"a step of this model cannot be compiled ({_first_line(error)}); generate without it"
+        ) from error
+    finally:
+        model.attention = was
+        BACKENDS.pop("one_query", None)
+    program: Program = loaded.loader.boxed_run  # what calling it does, without walking through the arguments
+    return program
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
