@@ -3,6 +3,7 @@
 python evaluate.py run=runs/<run>                              on the held-out splits of its own corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
+python evaluate.py run=runs/<run> 'latency.prompts=[16,64]'      time to the first token and per token, memory
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
@@ -23,6 +24,11 @@ def main(config: DictConfig) -> None:
         from zoo.study.command import report_study
 
         report_study(config.study, list(HydraConfig.get().overrides.task))
+        return
+    if config.latency.prompts is not None:
+        from zoo.jobs.latency import latency
+
+        latency(config)
         return
     from zoo.jobs.score import score
 

@@ -27,7 +27,21 @@ from zoo.training.feed import Feed
 from zoo.training.files import json_text, write_whole
 from zoo.training.runtime import resolve
 
-KEYS = ("data", "runtime", "run", "study", "splits", "batches", "batch_size", "context", "json", "cache", "plugins")
+KEYS = (
+    "data",
+    "runtime",
+    "run",
+    "study",
+    "splits",
+    "batches",
+    "batch_size",
+    "context",
+    "json",
+    "cache",
+    "latency",
+    "attention",
+    "plugins",
+)
 
 
 def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:

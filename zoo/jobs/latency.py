@@ -1,0 +1,90 @@
+"""Measure what generating with a trained run costs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig
+from rich.table import Table
+
+from zoo.config import plain, positive
+from zoo.errors import UserError
+from zoo.inference.latency import Plan, measure
+from zoo.inference.latency_page import latency_page
+from zoo.jobs.opened import Opened, opened
+from zoo.page import html
+from zoo.schema import convert, typed
+from zoo.terminal import show
+from zoo.training.files import json_text, write_whole
+from zoo.training.record import environment
+
+
+def latency(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Measure what `latency` of `conf/evaluate.yaml` says, print a table, and leave latency.json and latency.html in
+    the run folder. Raises UserError for bad input."""
+    node = plain(config)
+    plan = _plan(node["latency"])
+    given = opened(node)
+    found = measured(given, plan)
+    _show(found)
+    text = f"{json_text(found, indent=1)}\n".encode()
+    write_whole(given.folder / "latency.json", text)
+    target = convert(node["json"], str | None, "json")
+    if target is not None:
+        write_whole(_file(target), text)
+    page = given.folder / "latency.html"
+    write_whole(page, html(latency_page(found)).encode())
+    show(f"drawn in {page}")
+    return found
+
+
+def measured(given: Opened, plan: Plan) -> dict[str, Any]:
+    """What `latency.json` holds: how it was measured, and a list of `Latency`."""
+    machinery = given.machinery
+    plan = replace(plan, compiled=machinery.compile)
+    rows = list(measure(given.run.model, plan, machinery.autocast))
+    about = {"run": given.folder.name, "step": given.run.step, "plan": vars(plan), "machinery": machinery.as_dict()}
+    return {"version": 1, **about, "machine": environment()["machine"], "measurements": [one.as_dict() for one in rows]}
+
+
+def _plan(node: Any) -> Plan:
+    if not isinstance(node, Mapping):
+        raise UserError("latency must be a mapping, as in latency.prompts=[16,64]")
+    plan = Plan(**typed(Plan, node, "latency", "a measurement"))
+    for name in ("prompts", "batches"):
+        values = getattr(plan, name)
+        if not values or min(values) < 1:
+            raise UserError(f"latency.{name}={list(values)} must list whole numbers, at least 1")
+    positive("latency", repetitions=plan.repetitions)
+    if plan.new_tokens < 2 or plan.warm_up < 0:
+        raise UserError("latency needs new_tokens of at least 2, one for each phase, and warm_up of at least 0")
+    return plan
+
+
+def _file(target: str) -> Path:
+    if not Path(target).name:
+        raise UserError(f"json={target!r} must be a file to write the measurements to, or null")
+    return Path(target)
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    title = f"{found['run']}, step {found['step']}: medians of {found['plan']['repetitions']} repetitions"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in ("prompt", "batch", "TTFT ms", "TPOT ms", "± %", "tokens/s", "state KiB", "counted KiB", "peak MiB"):
+        table.add_column(column, justify="right")
+    for one in found["measurements"]:
+        first, each = one["first_token_seconds"], one["token_seconds"]
+        spread = 50 * (each["high"] - each["low"]) / each["median"]
+        table.add_row(
+            f"{one['prompt']:,}",
+            f"{one['batch']:,}",
+            f"{1e3 * first['median']:.2f}",
+            f"{1e3 * each['median']:.3f}",
+            f"{spread:.0f}",
+            f"{one['tokens_per_second']['median']:,.0f}",
+            f"{one['state_bytes'] / 1024:,.1f}",
+            f"{one['state_bytes_counted'] / 1024:,.1f}",
+            f"{one['peak_bytes'] / 2**20:,.2f}",
+        )
+    show(table)
