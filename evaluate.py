@@ -4,6 +4,7 @@ python evaluate.py run=runs/<run>                              on the held-out s
 python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
 python evaluate.py run=runs/<run> 'latency.prompts=[16,64]'      time to the first token and per token, memory
+python evaluate.py run=runs/<run> attention.text="the agent"     what every head looks at, as one page
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
@@ -29,6 +30,11 @@ def main(config: DictConfig) -> None:
         from zoo.jobs.latency import latency
 
         latency(config)
+        return
+    if config.attention.text is not None:
+        from zoo.jobs.attention import attention
+
+        attention(config)
         return
     from zoo.jobs.score import score
 

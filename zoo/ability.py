@@ -26,6 +26,7 @@ class Ability(StrEnum):
     PACKING = "keep packed documents apart"
     STATE = "carry a state from call to call"
     ROLLBACK = "go back in its state"
+    WEIGHTS = "show how much each position looks at each other one"
 
 
 def missing(part: "type[Mixer | FFN] | Mixer | FFN", needs: frozenset[Ability]) -> list[Ability]:

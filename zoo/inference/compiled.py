@@ -12,11 +12,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from zoo.context import Sequence
 from zoo.errors import UserError
-from zoo.mixer.backend import BACKENDS
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
 from zoo.state import History, ModelState, State
+from zoo.topology import Text
 
 WEIGHTS_INSIDE = "aot_inductor.package_constants_in_so"
 
@@ -117,7 +118,9 @@ class _Step(nn.Module):
 
     def forward(self, tokens: Tensor, mark: Tensor, tensors: list[Tensor]) -> Tensor:
         with _lent(self.state, tensors, mark.shape[0]):
-            return self.model(tokens[:, None], state=self.state).logits[:, -1]
+            text = Text(tokens[:, None], Sequence.of(tokens[:, None]))
+            hidden, _ = self.model.topology(text, None, one_query, self.state)
+            return self.model.head(hidden)[:, -1]
 
 
 @contextmanager
@@ -145,11 +148,9 @@ def _compiled(model: Model, state: ModelState) -> Program:
         torch.empty(state.history.length, 0),
         tensors,
     )
-    was, model.attention = model.attention, "one_query"
     try:
         with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
             warnings.simplefilter("ignore")  # of torch about itself
-            BACKENDS.setdefault("one_query", one_query)
             exported = torch.export.export(
                 _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
             )
@@ -164,9 +165,6 @@ def _compiled(model: Model, state: ModelState) -> Program:
         raise UserError(
             f"a step of this model cannot be compiled ({_first_line(error)}); generate without it"
         ) from error
-    finally:
-        model.attention = was
-        BACKENDS.pop("one_query", None)
     program: Program = loaded.loader.boxed_run  # what calling it does, without walking through the arguments
     return program
 

@@ -46,7 +46,16 @@ def plain(
     scores: Scores,
 ) -> Float[Tensor, "B H T U"]:
     """softmax(scale · q kᵀ + bias) v over the visible keys; query heads H come in G consecutive groups, one key–value
-    head each. Scores are normalised in float32. A query that sees no key gets zeros."""
+    head each. A query that sees no key gets zeros."""
+    weights = scores.dropout(weights_of(q, k, context, scores)).to(v.dtype)
+    mixed = einsum(weights, v, "B G R T S, B G S U -> B G R T U")
+    return rearrange(mixed, "B G R T U -> B (G R) T U")
+
+
+def weights_of(
+    q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G S K"], context: Context, scores: Scores
+) -> Float[Tensor, "B G R T S"]:
+    """softmax(scale · q kᵀ + bias) over the visible keys, normalised in float32; zeros for a query that sees no key."""
     groups = k.shape[1]
     bias, visible = context.position_bias(q), context.visible(scores.window)
     grouped = rearrange(q, "B (G R) T K -> B G R T K", G=groups)
@@ -54,13 +63,9 @@ def plain(
     if bias is not None:
         logits = logits + rearrange(bias, "B (G R) T S -> B G R T S", G=groups)
     if visible is None:
-        weights = logits.softmax(dim=-1)
-    else:
-        hidden = rearrange(~visible, "B T S -> B 1 1 T S")
-        weights = logits.masked_fill(hidden, torch.finfo(logits.dtype).min).softmax(dim=-1).masked_fill(hidden, 0.0)
-    weights = scores.dropout(weights).to(v.dtype)
-    mixed = einsum(weights, v, "B G R T S, B G S U -> B G R T U")
-    return rearrange(mixed, "B G R T U -> B (G R) T U")
+        return logits.softmax(dim=-1)
+    hidden = rearrange(~visible, "B T S -> B 1 1 T S")
+    return logits.masked_fill(hidden, torch.finfo(logits.dtype).min).softmax(dim=-1).masked_fill(hidden, 0.0)
 
 
 def fused(

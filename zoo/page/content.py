@@ -74,7 +74,14 @@ class Code:
     text: str
 
 
-Block = str | Table | Figure | Code
+@dataclass(frozen=True)
+class Grid:
+    """Small figures beside each other, as many as fit."""
+
+    figures: Sequence[Figure]
+
+
+Block = str | Table | Figure | Code | Grid
 
 
 @dataclass(frozen=True)

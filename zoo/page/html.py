@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from zoo.page.content import Axis, Code, Figure, Page, Section, Table, Word
+from zoo.page.content import Axis, Code, Figure, Grid, Page, Section, Table, Word
 from zoo.page.text import pieces, shown, sort_value, wrapped
 
 HERE = Path(__file__).parent
@@ -18,7 +18,13 @@ def html(page: Page) -> str:
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["pieces"] = pieces
-    environment.tests |= {"table": _is(Table), "figure": _is(Figure), "code": _is(Code), "toned": _is(Word)}
+    environment.tests |= {
+        "table": _is(Table),
+        "figure": _is(Figure),
+        "code": _is(Code),
+        "grid": _is(Grid),
+        "toned": _is(Word),
+    }
     environment.globals |= {"shown": shown, "sort_value": sort_value, "numeric": numeric, "spec": spec}
     return environment.get_template("page.html.j2").render(
         page=page,
@@ -58,7 +64,7 @@ def numeric(table: Table, place: int) -> bool:
 
 
 def _has_figure(section: Section) -> bool:
-    return any(isinstance(block, Figure) for block in section.blocks)
+    return any(isinstance(block, Figure | Grid) for block in section.blocks)
 
 
 def _is(kind: type) -> Any:

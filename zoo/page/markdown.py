@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from zoo.page.content import Block, Code, Figure, Page, Section, Table
+from zoo.page.content import Block, Code, Figure, Grid, Page, Section, Table
 from zoo.page.html import numeric
 from zoo.page.text import shown
 
@@ -37,6 +37,10 @@ def _block(block: Block) -> Iterator[str]:
             if block.caption:
                 yield from (f"**{block.caption}**", "")
             yield from _table(block)
+        case Grid():
+            for one in block.figures:
+                yield from _block(one)
+                yield ""
         case Figure():
             yield from (f"**{block.title}**", "")
             if block.table is not None:

@@ -65,6 +65,25 @@ def intervals(
     return _mark(name, x, y, slot, "markers", legend) | {"marker": _symbol(slot), "error_x": bars}
 
 
+def heat(
+    name: str, x: Sequence[str], y: Sequence[str], values: Sequence[Sequence[Number]], slot: int, *, top: Number = 1.0
+) -> Mark:
+    """A square for each row of `values` (over y) and column (over x): from nothing at 0 to the full colour at `top`."""
+    return {
+        "type": "heatmap",
+        "name": _safe(short(name)),
+        "showlegend": False,
+        "x": list(x),
+        "y": list(y),
+        "z": [list(row) for row in values],
+        "zmin": 0,
+        "zmax": top,
+        "showscale": False,
+        "hovertemplate": "%{y} → %{x}: %{z:.3f}<extra></extra>",
+        "meta": {"slot": slot, "role": "heat"},
+    }
+
+
 def _mark(name: str, x: Sequence[Any], y: Sequence[Any], slot: int, mode: str, legend: bool) -> Mark:
     return {
         "type": "scatter",

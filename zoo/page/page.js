@@ -13,6 +13,7 @@
   function painted(mark) {
     const colour = style(`--series-${mark.meta.slot % COLOURS}`);
     if (mark.meta.role === "band") return { ...mark, fillcolor: `${colour}30`, line: { width: 0 } };
+    if (mark.meta.role === "heat") return { ...mark, colorscale: [[0, style("--raised")], [1, colour]] };
     const one = { ...mark, line: { ...mark.line, color: colour }, textfont: { color: style("--ink") } };
     if (mark.marker) one.marker = { ...mark.marker, color: colour };
     if (mark.error_x) one.error_x = { ...mark.error_x, color: colour };

@@ -24,6 +24,8 @@ class Tokenizer(ABC):
 
     needs_utf8: ClassVar[bool] = True
     """False for one that takes any bytes."""
+    whole_words: ClassVar[bool] = False
+    """Whether each id is a whole word, so that a distance in words is one in tokens."""
 
     @abstractmethod
     def train(self, texts: Iterable[bytes]) -> None:

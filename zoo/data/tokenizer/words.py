@@ -20,6 +20,8 @@ class Words(Tokenizer):
     """The `vocabulary` most frequent words of the training split, by frequency, then by the alphabet; one more id for
     every other word, which decodes to U+FFFD and whose length in bytes is not known."""
 
+    whole_words = True
+
     def __init__(self, *, vocabulary: int = 16384):
         if vocabulary < 1:
             raise UserError(f"tokenizer.vocabulary={vocabulary}: words needs at least 1")

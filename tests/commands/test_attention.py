@@ -1,0 +1,69 @@
+"""`evaluate.py attention.text=…` draws every head, offline."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import TINY, Command
+from tests.page.chromium import CHROMIUM, Browser
+
+TEXT = "line 7 says that"
+
+
+def trained(command: Command, folder: Path, *overrides: str) -> Path:
+    """The folder of a small run."""
+    done = command("train", *overrides, *TINY)
+    assert done.code == 0, done.err
+    (found,) = (folder / "runs").iterdir()
+    return found
+
+
+def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, text: Path, tmp_path: Path) -> None:
+    folder = trained(command, tmp_path, "data=text", f"data.path='{text}'")
+    done = command("evaluate", f"run='{folder}'", f"attention.text='{TEXT}'", "json=seen.json")
+    assert done.code == 0, done.err
+    assert "effective rank" in done.out
+    found = json.loads(Path("seen.json").read_text())
+    assert "".join(found["tokens"]) == TEXT
+    assert [len(one["weights"]) for one in found["mixers"]] == [4, 4]
+    for words, override in {
+        "attention.text is empty": "attention.text=''",
+        "tokens, and 96 can be drawn": f"attention.text='{'a' * 97}'",
+        "reads no source": "attention.text=a attention.source=b",
+    }.items():
+        refused = command("evaluate", f"run='{folder}'", *override.split())
+        assert refused.code == 2
+        assert words in refused.err
+    if not CHROMIUM.exists():
+        pytest.skip(f"no {CHROMIUM} to open the page with")
+    with Browser() as browser:
+        for width in (400, 1600):
+            browser.open(folder / "attention.html", width=width)
+            assert browser.ask("document.querySelectorAll('.heatmaplayer image').length") == 9
+            assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+        assert not browser.complaints
+        assert [one for one in browser.requests if not one.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_translator_shows_self_and_cross_attention(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
+    folder = trained(command, tmp_path, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv")
+    done = command(
+        "evaluate", f"run='{folder}'", "attention.text=number", "attention.source='12'", "attention.out=x.html"
+    )
+    assert done.code == 0, done.err
+    for name in ("encoder layer 1", "decoder layer 2", "decoder layer 2, cross"):
+        assert name in Path("x.html").read_text()
+
+
+def test_on_the_toy_language_heads_are_asked_for_the_referent(command: Command, tmp_path: Path) -> None:
+    sizes = ("data.tokens=[20000,4000,4000]", "budget.context=48")
+    folder = trained(command, tmp_path, "data=toy", "tokenizer=words", *sizes)
+    done = command("evaluate", f"run='{folder}'", "attention.text='about farms.'", "json=seen.json")
+    assert done.code == 0, done.err
+    found = json.loads(Path("seen.json").read_text())
+    assert 0 < found["even"]["reference"] < 1
+    grounds = [head["grounds"]["reference"] for one in found["mixers"] for head in one["heads"]]
+    assert all(0 < one < 1 for one in grounds)
+    assert len(set(grounds)) > 1

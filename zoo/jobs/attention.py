@@ -1,0 +1,154 @@
+"""Draw what a trained run looks at in a text."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from omegaconf import DictConfig
+from rich.table import Table
+from torch import Tensor
+
+from zoo.api import Run
+from zoo.config import plain, refuse_unknown
+from zoo.data.corpus import load_corpus
+from zoo.data.generated import Generated
+from zoo.data.source import sources
+from zoo.errors import UserError
+from zoo.inference.attention_page import NUMBERS, attention_page
+from zoo.inference.dependence import EVEN, Depends, dependence
+from zoo.inference.heads import effective_rank, heads
+from zoo.inference.influence import influence
+from zoo.inference.looking import look
+from zoo.jobs.opened import Opened, opened
+from zoo.jobs.parts import refuse_limit
+from zoo.page import html
+from zoo.schema import convert, parse_option
+from zoo.terminal import show
+from zoo.training.files import json_text, write_whole
+
+MOST = 96
+"""Tokens that can still be told apart in a picture."""
+
+
+def attention(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Draw `attention.text` of `conf/evaluate.yaml` into one page and print the numbers of each head. Raises UserError
+    for bad input."""
+    node = plain(config)
+    asked = node["attention"]
+    if not isinstance(asked, Mapping):
+        raise UserError('attention must be a mapping, as in attention.text="a text"')
+    refuse_unknown(asked, ("text", "source", "out"), "attention.")
+    text = convert(asked["text"], str, "attention.text")
+    source, out = (convert(asked[key], str | None, f"attention.{key}") for key in ("source", "out"))
+    target = convert(node["json"], str | None, "json")
+    given = opened(node)
+    page = given.folder / "attention.html" if out is None else Path(out)
+    for path, key in ((page, "attention.out"), (None if target is None else Path(target), "json")):
+        if path is not None and not path.name:
+            raise UserError(f"{key} must be a file to write to, or null")
+    found = seen(given, text, source, convert(node["cache"], str, "cache"))
+    _show(found)
+    if target is not None:
+        write_whole(Path(target), f"{json_text(found, indent=1)}\n".encode())
+    write_whole(page, html(attention_page(found)).encode())
+    show(f"drawn in {page}")
+    return found
+
+
+def seen(given: Opened, text: str, source: str | None, cache: str) -> dict[str, Any]:
+    """All that the page shows, as plain values."""
+    run, model = given.run, given.run.model
+    reads = model.topology.traits.reads_source
+    if reads != (source is not None):
+        wanted = "reads a source: set attention.source" if reads else "reads no source: leave attention.source out"
+        raise UserError(f"this model {wanted}")
+    device = model.head.out.weight.device
+    tokens = _tokens(run, text, "attention.text", start=reads).to(device)
+    read = None if source is None else _tokens(run, source, "attention.source", start=False).to(device)
+    looked = look(model, tokens, read)
+    own, other = influence(model, tokens, read)
+    grounds = _grounds(run, cache)
+    return {
+        "run": given.folder.name,
+        "step": run.step,
+        "dtype": str(looked.held[0].states.dtype).removeprefix("torch."),
+        "tokens": _words(run, tokens),
+        "source": [] if read is None else _words(run, read),
+        "even": grounds.get(EVEN, {}),
+        "mixers": [
+            {
+                "name": one.name,
+                "stack": one.stack,
+                "kind": one.kind,
+                "heads": [
+                    asdict(head) | {"grounds": grounds.get((one.name, i), {})} for i, head in enumerate(heads(one))
+                ],
+                "weights": _rounded(one.weights),
+            }
+            for one in looked.looked
+        ],
+        "influence": _rounded(own),
+        "source_influence": None if other is None else _rounded(other),
+        "layers": [
+            {
+                "name": f"{one.stack} layer {one.layer + 1}".strip(),
+                "rank": effective_rank(one),
+                "most": min(one.states.shape),
+            }
+            for one in looked.held
+        ],
+    }
+
+
+def _tokens(run: Run, text: str, key: str, *, start: bool) -> Tensor:
+    ids = torch.from_numpy(run.tokenizer.encode(text.encode()))
+    if start:
+        ids = torch.cat([torch.tensor([run.tokenizer.special.start]), ids])
+    if not len(ids):
+        raise UserError(f"{key} is empty; give a text to look at")
+    if len(ids) > MOST:
+        raise UserError(f"{key} has {len(ids)} tokens, and {MOST} can be drawn; give a shorter text")
+    refuse_limit(run.model, len(ids), key)
+    return ids[None]
+
+
+def _words(run: Run, tokens: Tensor) -> list[str]:
+    """What stands for each token beside a picture; a mark has a name."""
+    special = run.tokenizer.special
+    marks = {special.start: "[START]", special.end: "[END]", special.mask: "[MASK]"}
+    return [marks.get(one) or repr(run.tokenizer.decode([one]))[1:-1] for one in tokens[0].tolist()]
+
+
+def _grounds(run: Run, cache: str) -> Depends:
+    """Where the run's corpus is generated, word by word: how much heads look at what the next word depends on."""
+    data = parse_option("data", run.config["data"], "data")
+    one_text = run.model.topology.generating is not None and not run.model.topology.traits.reads_source
+    if not issubclass(sources.get(data.name), Generated) or not run.tokenizer.whole_words or not one_text:
+        return {}
+    corpus = load_corpus(data, run.tokenizer, cache)
+    split = corpus.splits["validation"]
+    return dependence(run.model, split, corpus.skills, run.config["context"])
+
+
+def _rounded(values: Tensor) -> Any:
+    return torch.round(values.double(), decimals=5).tolist()
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    table = Table(title=f"{found['run']}, step {found['step']}", title_justify="left", box=None, pad_edge=False)
+    skills = list(found["even"])
+    for column in ("mixer", "head", *NUMBERS.values(), *(f"{skill}: on its ground" for skill in skills)):
+        table.add_column(column, justify="left" if column == "mixer" else "right")
+    for one in found["mixers"]:
+        for number, head in enumerate(one["heads"]):
+            cells = [head[key] for key in NUMBERS] + [head["grounds"].get(skill) for skill in skills]
+            table.add_row(one["name"], str(number + 1), *("—" if cell is None else f"{cell:.3f}" for cell in cells))
+    if skills:
+        table.add_row(
+            "looking evenly", "", *("" for _ in NUMBERS), *(f"{found['even'][skill]:.3f}" for skill in skills)
+        )
+    show(table)
+    for one in found["layers"]:
+        show(f"{one['name']}: effective rank {one['rank']:.2f} of {one['most']}")
