@@ -13,6 +13,7 @@ from typing import Any
 from zoo import sweep
 from zoo.errors import RunFailed, UserError
 from zoo.hydra_errors import refusal
+from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
 
 _raised: list[BaseException] = []
@@ -43,6 +44,7 @@ def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:
 def run(main: Callable[[], Any]) -> None:
     """Run a command; what goes wrong is told as one sentence, in the words of this project."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
+    sys.argv[1:] = quote_texts(sys.argv[1:])
     find_plugins_here()
     sweep.forget()
     _raised.clear()

@@ -8,14 +8,14 @@ import torch
 from scipy.stats import chisquare
 from torch import Tensor, nn
 
-from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, draw, learned, model, real_of, with_window
+from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, build, draw, learned, model, model_node, real_of, with_window
+from tests.inference.runs import Rigged
 from zoo.errors import UserError
 from zoo.inference.generate import generate
 from zoo.inference.sampling import Sampling
 from zoo.inference.stream import NONE
 from zoo.inputs import check_inputs
-from zoo.model import Model, Output
-from zoo.state import History, ModelState
+from zoo.model import Model
 
 PROMPTS = [3, 9, 17]
 
@@ -53,24 +53,6 @@ def test_a_padded_batch_says_what_each_row_says_alone_without_a_state(
     for row in range(3):
         alone = greedily(built, prompt[row][real[row]][None], 6)
         assert torch.equal(batch[row : row + 1], alone)
-
-
-class Rigged(Model):
-    """Says a fixed sequence per row, whatever it is asked."""
-
-    def __init__(self, says: list[list[int]], vocabulary: int = 5):
-        nn.Module.__init__(self)
-        self.says, self.vocabulary, self.limit, self.step = says, vocabulary, None, 0
-        self.topology = type("Any", (), {"traits": type("T", (), {"takes_prefix": False})()})()
-
-    def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
-        self.step = 0
-        return ModelState(History(rows, capacity, torch.device("cpu")), [])
-
-    def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
-        wanted = torch.tensor([row[min(self.step, len(row) - 1)] for row in self.says])
-        self.step += 1
-        return Output(nn.functional.one_hot(wanted, self.vocabulary)[:, None].float() * 50, {})
 
 
 def test_nothing_comes_after_a_stop_and_rows_end_by_themselves() -> None:
@@ -137,6 +119,23 @@ def test_tokens_are_drawn_from_the_filtered_softmax(settings: dict) -> None:
     )
 
 
+@pytest.mark.parametrize("mixer", OPTIONS["mixer"])
+@torch.no_grad()
+def test_sampled_texts_are_distributed_as_whole_passes_say(mixer: str) -> None:
+    """Pairs of tokens after a prompt longer than the window, counted, against the product of softmaxes."""
+    built = build(model_node(mixer=with_window(mixer, 3)), vocabulary=5)
+    prompt, rows = draw(1, 7, vocabulary=5), 2000
+    pairs = torch.cartesian_prod(torch.arange(5), torch.arange(5))
+    logp = built(torch.cat([prompt.expand(25, -1), pairs], 1)).logits.double().log_softmax(-1)
+    exact = (logp[:, 6].gather(1, pairs[:, :1]) + logp[:, 7].gather(1, pairs[:, 1:])).exp().flatten()
+    found = generate(built, prompt.expand(rows, -1), max_new_tokens=2, seed=3)
+    counts = torch.bincount(found[:, 0] * 5 + found[:, 1], minlength=25).double()
+    often = exact * rows >= 5
+    observed = torch.cat([counts[often], counts[~often].sum()[None]])
+    expected = torch.cat([exact[often], exact[~often].sum()[None]]) * rows
+    assert chisquare(observed[expected > 0].numpy(), expected[expected > 0].numpy()).pvalue > 0.001
+
+
 def test_a_repetition_penalty_acts_on_what_the_row_has_already() -> None:
     logits = torch.tensor([[2.0, -1.0, 1.5, 0.0]])
     rule = Sampling(temperature=0, repetition_penalty=2.0)
@@ -194,7 +193,7 @@ def test_a_memorised_text_comes_back() -> None:
     ],
 )
 def test_a_model_refuses_what_it_cannot_read(inputs: dict, words: str) -> None:
-    nothing = dict.fromkeys(("padding", "source", "source_padding", "prefix", "documents", "state"))
+    nothing = dict.fromkeys(("padding", "source", "source_padding", "prefix", "documents", "source_documents", "state"))
     with pytest.raises(UserError, match=words):
         check_inputs(model(), **(nothing | inputs))
 

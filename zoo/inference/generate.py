@@ -1,14 +1,19 @@
 """Go on from a prompt, token by token."""
 
+import math
 from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from zoo.inference.prompt import Prompt, checked_stops, draw_luck
+from zoo.errors import UserError
+from zoo.inference.beam import beam_search
+from zoo.inference.prompt import Prompt, checked_stops, draw_luck, row_keys
 from zoo.inference.sampling import Sampling
-from zoo.inference.stream import stream_tokens
+from zoo.inference.speculative import refuse_wrong_draft, speculate
+from zoo.inference.stream import NONE, stream_tokens
+from zoo.luck import generator_for
 from zoo.model import Model
 
 
@@ -23,6 +28,10 @@ def generate(
     stop: Sequence[int] = (),
     seed: int = 0,
     seeds: Sequence[int] | None = None,
+    beams: int = 1,
+    length_penalty: int | float = 1.0,
+    draft: Model | None = None,
+    drafted: int = 4,
     compiled: bool = False,
     **sampling: float | int | None,
 ) -> Int[Tensor, "B N"]:
@@ -31,6 +40,8 @@ def generate(
     prompt, padding, source, source_padding: see `Prompt`
     sampling: the keys of `Sampling`: temperature, top_k, top_p, min_p, repetition_penalty
     seeds: a seed per row, in place of `seed` and the row's number: a row's tokens depend on its own seed only
+    beams: above 1, the best text that a search with so many beams finds, see `beam_search`; nothing is drawn
+    draft: a smaller model that guesses `drafted` tokens at a time, see `speculate`; the distribution stays the same
     compiled: steps run as one compiled program (`CompiledStep`), made once per model and number of rows
 
     Raises UserError for an empty prompt, a row without a real token, a token outside the vocabulary, more positions
@@ -38,15 +49,74 @@ def generate(
     """
     rows = Prompt(prompt, padding, source, source_padding)
     rows.refuse_unless_fits(model, max_new_tokens)
-    stops = torch.tensor(checked_stops(stop), device=prompt.device)
+    stops, rule = checked_stops(stop), Sampling(**sampling)  # type: ignore[arg-type]  # checked there
+    refuse_wrong_beams(beams, length_penalty, rule)
+    if draft is not None:
+        refuse_wrong_draft(model, draft, drafted, beams)
+        rows.refuse_unless_fits(draft, max_new_tokens)
+        return _drafted(model, draft, rows, max_new_tokens, stops, row_keys(len(prompt), seed, seeds), drafted, rule)
+    ends = torch.tensor(stops, device=prompt.device)
+    if beams > 1:
+        found = beam_search(
+            model,
+            rows,
+            max_new_tokens=max_new_tokens,
+            beams=beams,
+            length_penalty=length_penalty,
+            ends=lambda texts: torch.isin(texts[..., -1], ends),
+            enders=len(stops),
+        ).tokens[:, 0]
+        return found[:, : int((found >= 0).any(0).sum())]
     stream = stream_tokens(
         model,
         rows,
         max_new_tokens=max_new_tokens,
-        sampling=Sampling(**sampling),  # type: ignore[arg-type]  # checked there
+        sampling=rule,
         luck=draw_luck(len(prompt), max_new_tokens, seed, seeds),
-        ends=(lambda token: torch.isin(token, stops)) if stops.numel() else None,
+        ends=(lambda token: torch.isin(token, ends)) if stops else None,
         compiled=compiled,
     )
-    found = list(stream)
-    return torch.stack(found, 1) if found else prompt.new_empty(len(prompt), 0)
+    steps = list(stream)
+    return torch.stack(steps, 1) if steps else prompt.new_empty(len(prompt), 0)
+
+
+def _drafted(
+    model: Model,
+    draft: Model,
+    prompt: Prompt,
+    longest: int,
+    stops: list[int],
+    keys: list[tuple[int, ...]],
+    drafted: int,
+    sampling: Sampling,
+) -> Int[Tensor, "B N"]:
+    """`generate` with a draft, row by row."""
+    found = []
+    for i, key in enumerate(keys):
+        said: list[int] = []
+        row = prompt.row(i)
+        luck = generator_for("guessing", *key)
+        for token in speculate(
+            model, draft, row, max_new_tokens=longest, drafted=drafted, sampling=sampling, luck=luck
+        ):
+            said.append(token)
+            if token in stops:
+                break
+        found.append(said)
+    width = max(map(len, found))
+    filled = [[*said, *[NONE] * (width - len(said))] for said in found]
+    return torch.tensor(filled, dtype=torch.long, device=prompt.tokens.device).view(len(keys), width)
+
+
+def refuse_wrong_beams(beams: int, length_penalty: float, sampling: Sampling) -> None:
+    """Raise UserError for a search that is none, and for settings that a search does not heed."""
+    if type(beams) is not int or beams < 1:
+        raise UserError(f"beams={beams!r} must be a whole number, at least 1")
+    if not 0 <= length_penalty < math.inf:
+        raise UserError(f"length_penalty={length_penalty} must be at least 0; 1 compares texts by their mean per token")
+    default = Sampling(banned=sampling.banned)
+    for name, value in vars(sampling).items():
+        if beams > 1 and value != getattr(default, name):
+            raise UserError(
+                f"beams={beams} looks for the most probable text and draws nothing: leave out {name}={value}"
+            )

@@ -74,12 +74,16 @@ def checked_stops(stop: Any) -> list[int]:
     return list(stop)
 
 
-def draw_luck(rows: int, steps: int, seed: int, seeds: Sequence[int] | None) -> Float[Tensor, "B N"]:
-    """A uniform number for each row and step, from the row's own stream: its seed where each row has one, else `seed`
-    and the row's number."""
+def row_keys(rows: int, seed: int, seeds: Sequence[int] | None) -> list[tuple[int, ...]]:
+    """What names the random stream of each row: its seed where each row has one, else `seed` and the row's number."""
     if seeds is not None and len(seeds) != rows:
         raise UserError(f"{len(seeds)} seeds for {rows} rows; give one per row")
-    keys = [(seed, row) for row in range(rows)] if seeds is None else [(one,) for one in seeds]
+    return [(seed, row) for row in range(rows)] if seeds is None else [(one,) for one in seeds]
+
+
+def draw_luck(rows: int, steps: int, seed: int, seeds: Sequence[int] | None) -> Float[Tensor, "B N"]:
+    """A uniform number for each row and step, from the row's own stream."""
+    keys = row_keys(rows, seed, seeds)
     return torch.stack([torch.rand(steps, generator=generator_for("sampling", *key)) for key in keys])
 
 

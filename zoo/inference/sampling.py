@@ -25,6 +25,7 @@ class Sampling:
     top_p: only the best tokens that together have probability p, and at least the best (nucleus)
     min_p: only tokens with at least that share of the best token's probability
     repetition_penalty: logits of tokens that the row has already are divided by it when positive, multiplied when not
+    banned: tokens that are never drawn
 
     Filters act on the tempered distribution, in the order above.
 
@@ -38,9 +39,12 @@ class Sampling:
     top_p: int | float | None = None
     min_p: int | float | None = None
     repetition_penalty: int | float = 1.0
+    banned: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
+            if name == "banned":
+                continue
             kinds = (int,) if name == "top_k" else (int, float)
             if isinstance(value, bool) or (not isinstance(value, kinds) and not (value is None and name in OPTIONAL)):
                 raise UserError(f"{name}={value!r} must be a {'whole ' if name == 'top_k' else ''}number")
@@ -66,16 +70,27 @@ class Sampling:
     ) -> Int[Tensor, " B"]:
         """A token for each row; `luck` is one uniform number per row, so that a row's tokens depend on no other row.
         `seen` are the tokens the row has, −1 for none. Raises UserError for logits that are not numbers."""
-        if (
-            not math.isfinite(float(logits.detach().sum())) and not logits.isfinite().all()
-        ):  # one sum tells nearly always
-            raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
+        logits = self.adjusted(logits if self.temperature == 0 else logits.double(), seen)
         if self.temperature == 0:
-            return self._penalised(logits, seen).argmax(-1)
-        logits = self._penalised(logits.double(), seen)
-        shares = self.probabilities(logits).cumsum(-1)
-        drawn = torch.searchsorted(shares, luck.double()[:, None] * shares[:, -1:], right=True).squeeze(-1)
-        return drawn.clamp(max=logits.shape[-1] - 1)  # a draw of almost 1 may round to the end
+            return logits.argmax(-1)
+        return draw_from(self.probabilities(logits), luck)
+
+    def adjusted(self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
+        """The logits with penalties, −∞ where a token is banned. Raises UserError for logits that are not numbers."""
+        finite = math.isfinite(float(logits.detach().sum()))  # one sum tells nearly always
+        if not finite and not logits.isfinite().all():
+            raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
+        logits = self._penalised(logits, seen)
+        if self.banned:
+            logits = logits.index_fill(-1, torch.tensor(self.banned, device=logits.device), -torch.inf)
+        return logits
+
+    def distribution(self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
+        """What `choose` draws from, in float64; at temperature 0 all of it lies on the best token."""
+        logits = self.adjusted(logits.double(), seen)
+        if self.temperature == 0:
+            return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
+        return self.probabilities(logits)
 
     def probabilities(self, logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:
         """The distribution that is drawn from, at a temperature above 0."""
@@ -102,3 +117,10 @@ class Sampling:
         has = has.scatter_(1, seen + 1, True)[:, 1:]  # column 0 takes what is no token
         weaker = torch.where(logits > 0, logits / self.repetition_penalty, logits * self.repetition_penalty)
         return torch.where(has, weaker, logits)
+
+
+def draw_from(p: Float[Tensor, "B V"], luck: Float[Tensor, " B"]) -> Int[Tensor, " B"]:
+    """The token at which the summed shares of a row pass its luck."""
+    shares = p.cumsum(-1)
+    drawn = torch.searchsorted(shares, luck.double()[:, None] * shares[:, -1:], right=True).squeeze(-1)
+    return drawn.clamp(max=p.shape[-1] - 1)  # a draw of almost 1 may round to the end

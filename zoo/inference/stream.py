@@ -16,7 +16,7 @@ NONE = -1
 """Stands where a finished row has no token."""
 
 Ends = Callable[[Tensor], Tensor]
-"""Told each step's tokens (B,), it says which rows end with them. None: no row ends by itself."""
+"""Told each step's tokens (R,), it says which rows end with them. None: no row ends by itself."""
 
 
 @torch.no_grad()
@@ -26,23 +26,26 @@ def stream_tokens(
     *,
     max_new_tokens: int,
     sampling: Sampling,
-    luck: Float[Tensor, "B N"],
+    luck: Float[Tensor, "R N"],
     ends: Ends | None,
+    samples: int = 1,
     compiled: bool = False,
-) -> Iterator[Int[Tensor, " B"]]:
-    """Each step's tokens as they come, NONE for rows that have ended. The state is allocated once, and nothing in a
-    step grows with what has been said but attention itself."""
-    tokens = prompt.tokens
+) -> Iterator[Int[Tensor, " R"]]:
+    """Each step's tokens as they come, NONE for rows that have ended: `samples` rows for each row of the prompt, which
+    is read once. The state is allocated once, and nothing in a step grows with what has been said but attention."""
+    origins = torch.arange(len(prompt.tokens), device=prompt.tokens.device).repeat_interleave(samples)
+    tokens, real = prompt.tokens[origins], None if prompt.padding is None else prompt.padding[origins]
     rows, length = tokens.shape
     luck = luck.to(tokens.device)
-    state = model.start(rows, length + max_new_tokens)
+    state = model.start(len(prompt.tokens), length + max_new_tokens)
     seen = torch.full((rows, length + max_new_tokens), NONE, device=tokens.device)
-    seen[:, :length] = tokens if prompt.padding is None else tokens.masked_fill(~prompt.padding, NONE)
+    seen[:, :length] = tokens if real is None else tokens.masked_fill(~real, NONE)
     done = torch.zeros(rows, dtype=torch.bool, device=tokens.device)
     was_training = model.training
     model.eval()
     try:
-        last = prompt.read(model, state)
+        last = prompt.read(model, state)[origins]
+        state.reorder(origins)
         go_on = CompiledStep.of(model, state) if compiled and max_new_tokens > 1 else _eager(model)
         for step in range(max_new_tokens):
             token = sampling.choose(last, seen, luck[:, step])

@@ -1,7 +1,6 @@
 """Evaluate a trained run: rebuild it from its folder and score it on held-out text."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import place, refuse_limit
+from zoo.jobs.results import json_target, write_json
 from zoo.jobs.skill_table import skill_tables
 from zoo.memory import enough_memory
 from zoo.objective import objectives
@@ -24,7 +24,6 @@ from zoo.schema import convert, parse_option, typed
 from zoo.terminal import show
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
-from zoo.training.files import json_text, write_whole
 from zoo.training.runtime import resolve
 
 KEYS = (
@@ -40,6 +39,7 @@ KEYS = (
     "cache",
     "latency",
     "attention",
+    "generate",
     "plugins",
 )
 
@@ -51,16 +51,12 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     refuse_unknown(node, KEYS, "")
     load_plugins(node["plugins"])
     path = convert(node["run"], str, "run")
-    target = convert(node["json"], str | None, "json")
-    if target is not None and not Path(target).name:
-        raise UserError(f"json={target!r} must be a file to write the scores to, or null")
+    target = json_target(node, "scores")
     run = load(path)
     with enough_memory():
         scores = score_run(run, node)
     _print(run, path, scores)
-    if target is not None:
-        text = json_text({split: one.as_dict() for split, one in scores.items()}, indent=1)
-        write_whole(Path(target), f"{text}\n".encode())
+    write_json(target, {split: one.as_dict() for split, one in scores.items()})
     return scores
 
 

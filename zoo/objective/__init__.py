@@ -44,6 +44,8 @@ class Objective(ABC):
 
     wants: ClassVar[str]
     """What it asks of a topology, to complete the sentence 'this objective needs a topology that …'."""
+    fills: ClassVar[bool] = False
+    """Whether a model that was trained so can say what stands in place of the mask mark."""
     reads: ClassVar[frozenset[str]] = frozenset({"text"})
     """The kinds of corpus it can be made of: text, pairs."""
 
@@ -66,6 +68,13 @@ class Objective(ABC):
     @abstractmethod
     def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         """The task of that batch for a topology with these traits. `special` has the ids of start, end and mask."""
+
+    def opening(
+        self, text: Int[Tensor, " T"], special: Special, traits: Traits
+    ) -> tuple[Int[Tensor, " S"] | None, Int[Tensor, " P"]]:
+        """(source, prompt) from which a model that was trained so goes on after that text: the text itself.
+        Raises UserError where nothing is gone on with."""
+        return None, text
 
 
 objectives: Registry[Objective] = Registry("objective", Objective, __name__)

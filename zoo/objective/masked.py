@@ -20,6 +20,7 @@ class Masked(Objective):
     """
 
     wants = "sees both sides"
+    fills = True
 
     def __init__(self, *, rate: float = 0.15, mask: float = 0.8, random: float = 0.1, label_smoothing: float = 0.0):
         super().__init__(label_smoothing)

@@ -55,6 +55,11 @@ class Seq2Seq(Objective):
             return Task(inputs, y, y_real.float(), notes)
         return _in_front(x, x_real, start, y, y_real, traits, notes and notes.padded(x.shape[1], 0))
 
+    def opening(self, text: Tensor, special: Special, traits: Traits) -> tuple[Tensor | None, Tensor]:
+        """The text is x, and y begins after the start mark."""
+        start = text.new_tensor([special.start])
+        return (text, start) if traits.reads_source else (None, torch.cat([text, start]))
+
     def _cut(self, batch: TextBatch) -> Cut:
         """Window to (x, y) at a fixed place; only the document that the cut falls into counts."""
         tokens, real = batch.tokens, batch.real

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 from zoo.data.batch import Batch, PairBatch
 from zoo.data.special import Special
@@ -32,6 +33,9 @@ class Tagging(Objective):
 
     def window(self, context: int) -> tuple[int, int]:
         return context, 0
+
+    def opening(self, text: Tensor, special: Special, traits: Traits) -> tuple[Tensor | None, Tensor]:
+        raise UserError("this run was trained to label texts (objective=tagging), not to go on from them")
 
     def prepare(self, batch: Batch, special: Special, traits: Traits, draws: Draws) -> Task:
         assert isinstance(batch, PairBatch)  # what it reads

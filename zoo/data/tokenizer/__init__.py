@@ -26,6 +26,8 @@ class Tokenizer(ABC):
     """False for one that takes any bytes."""
     whole_words: ClassVar[bool] = False
     """Whether each id is a whole word, so that a distance in words is one in tokens."""
+    takes_space: ClassVar[bool] = False
+    """True: the token of a word holds the space before it."""
 
     @abstractmethod
     def train(self, texts: Iterable[bytes]) -> None:

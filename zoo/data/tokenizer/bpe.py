@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Int64
@@ -35,6 +35,8 @@ class Bpe(Tokenizer):
     differs: from GPT-2, no contraction rule, and a word ends after 64 characters, so that text without spaces, or
     5 MB of newlines, trains as fast as any other.
     """
+
+    takes_space: ClassVar[bool] = True
 
     def __init__(self, *, vocabulary: int = 2048):
         if vocabulary < 256:

@@ -21,6 +21,7 @@ class Words(Tokenizer):
     every other word, which decodes to U+FFFD and whose length in bytes is not known."""
 
     whole_words = True
+    takes_space = True
 
     def __init__(self, *, vocabulary: int = 16384):
         if vocabulary < 1:

@@ -1,0 +1,123 @@
+"""Texts in, texts out."""
+
+import pytest
+import torch
+
+import zoo
+from tests.helpers import CAUSAL_TOPOLOGIES, composed, learned
+from tests.inference.runs import rigged_run, run_of, words
+from zoo.api import Run
+from zoo.data.tokenizer.chars import Chars
+from zoo.errors import UserError
+from zoo.inference.complete import complete, continuations
+from zoo.inference.opening import open_with
+from zoo.inference.settings import Settings
+
+
+def test_rows_end_by_their_own_stop_texts() -> None:
+    run = rigged_run(b"one. two. three.", b"four, five, six.")
+    found = continuations(run, ["a", "b"], Settings(stop=("two", ",")))
+    assert [(one.text, one.ended) for one in found] == [("one. ", "stop 'two'"), ("four", "stop ','")]
+    assert [one.text for one in continuations(run, ["a", "b"], Settings(max_new_tokens=3))] == ["one", "fou"]
+
+
+def test_a_continuation_depends_on_its_prompt_and_seed_alone() -> None:
+    run, prompts = run_of(), ["The ", "A longer prompt, ", "é"]
+    together = complete(run, prompts, samples=3, seed=5, max_new_tokens=9)
+    assert len(together) == 9
+    for i, prompt in enumerate(prompts):
+        alone = complete(run, prompt, samples=3, seed=5, max_new_tokens=9)
+        assert alone == together[3 * i : 3 * i + 3]
+        assert complete(run, prompt, seed=7, max_new_tokens=9) == alone[2:]
+    assert len(set(together)) > 3
+
+
+def test_the_marks_that_are_no_text_are_never_said() -> None:
+    run = run_of()
+    with torch.no_grad():
+        run.model.head.out.weight[[256, 258]] = 40 * run.model.head.out.weight[:1]
+    for temperature in (0.0, 1.0):
+        settings = Settings(max_new_tokens=20, samples=8, temperature=temperature)
+        said = {token for one in continuations(run, ["a"], settings) for token in one.tokens}
+        assert not said & {run.tokenizer.special.start, run.tokenizer.special.mask}
+
+
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+def test_a_run_opens_a_text_as_it_was_trained_to(topology: str) -> None:
+    tokenizer = words()
+    model = run_of("transformer_2017" if topology == "encoder_decoder" else "modern", tokenizer, topology=topology)
+    seq2seq = Run(model.model, tokenizer, {"objective": composed("objective=seq2seq")["objective"]}, 0)
+    prompt = open_with(seq2seq, ["the agent", "the"])
+    start, text = tokenizer.special.start, tokenizer.encode(b"the agent").tolist()
+    if topology == "encoder_decoder":
+        assert prompt.tokens.tolist() == [[start], [start]]
+        assert prompt.source[0].tolist() == text
+        assert prompt.source_padding.tolist() == [[True, True], [False, True]]
+    else:
+        assert prompt.tokens[0].tolist() == [*text, start]
+        assert prompt.padding.tolist() == [[True] * 3, [False, True, True]]
+    assert len(complete(seq2seq, ["the agent", "the"], max_new_tokens=4)) == 2
+
+
+def bad_prompts() -> list[tuple[Run, object, dict[str, object], str]]:
+    """A run, a prompt, settings, and what is said against them."""
+    letters = Chars()
+    letters.train([b"only these"])
+    run = run_of()
+    return [
+        (run, "", {}, "the prompt is empty"),
+        (run, [], {}, "there is no prompt"),
+        (run, "\ud800", {}, "half a character at place 0"),
+        (run_of(tokenizer=letters), "only this", {}, "does not know 'is', at character 7"),
+        (run_of(tokenizer=words()), "the agent vanished", {}, "does not know ' vanished', at character 9"),
+        (run_of(position=learned(8)), "12345", {}, "a prompt of 5 and 64 new tokens need more positions than the 8"),
+        (run_of("bert"), "the ", {}, "fills blanks and cannot go on from a text: zoo.fill"),
+        (Run(run.model, run.tokenizer, {"objective": {"name": "tagging"}}, 0), "a", {}, "trained to label texts"),
+        (run, "a", {"beams": 2, "samples": 3}, "beams=2 cannot give samples=3"),
+        (run, "a", {"beams": 2, "top_k": 3}, "leave out top_k=3"),
+        (run, "a", {"stop": ""}, "stop has an empty text"),
+        (run, "a", {"stop": 5}, "zoo.complete.stop must be"),
+        (run, "a", {"samples": 0}, "samples=0 must be at least 1"),
+        (run, "a", {"seed": -1}, "seed=-1 must be at least 0"),
+        (run, "a", {"top_q": 1}, r"has no 'top_q' \(did you mean top_p\?\)"),
+        (run, "a", {"top_p": "0.9"}, "top_p must be a number"),
+        (run, "a", {"max_new_tokens": -1}, "max_new_tokens=-1 must be a whole number"),
+        (run, "a", {"temperature": -1}, "temperature=-1.0 must be 0"),
+    ]
+
+
+def test_what_cannot_be_gone_on_from_is_refused_with_one_sentence() -> None:
+    for run, prompt, settings, words_said in bad_prompts():
+        with pytest.raises(UserError, match=words_said):
+            complete(run, prompt, **settings)
+
+
+def test_it_is_offered_by_the_package() -> None:
+    assert zoo.complete is complete
+
+
+def test_a_beam_gives_its_best_texts_and_ends_at_a_stop_text() -> None:
+    run = run_of(tokenizer=words())
+    best = continuations(run, ["the agent"], Settings(beams=6, samples=3, max_new_tokens=5))
+    scores = [one.score for one in best]
+    assert scores == sorted(scores, reverse=True)
+    assert len({one.tokens for one in best}) == 3
+    assert all(one.seed is None for one in best)
+    stop = best[0].text[1:4]
+    by_sums = Settings(beams=6, samples=6, max_new_tokens=5, stop=stop, length_penalty=0.0)
+    cut = continuations(run, ["the agent"], by_sums)
+    assert all(stop not in one.text for one in cut)
+    assert any(one.ended == f"stop {stop!r}" for one in cut)
+
+
+def test_a_draft_leaves_what_is_said_as_it_is() -> None:
+    run, draft = run_of(), run_of(seed=1)
+    settings = {"max_new_tokens": 12, "temperature": 0.0, "stop": "e"}
+    assert complete(run, ["The ", "so"], draft=draft, **settings) == complete(run, ["The ", "so"], **settings)
+    drawn = [complete(run, "The ", draft=draft, samples=3, max_new_tokens=9, seed=seed) for seed in (0, 1)]
+    assert drawn[0][1:] == drawn[1][:2]
+    letters = [Chars(), Chars()]
+    for tokenizer, text in zip(letters, (b"abc", b"abd"), strict=True):
+        tokenizer.train([text])
+    with pytest.raises(UserError, match="the draft was trained with another tokenizer"):
+        complete(run_of(tokenizer=letters[0]), "ab", draft=run_of(tokenizer=letters[1]))

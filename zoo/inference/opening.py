@@ -1,0 +1,65 @@
+"""From texts to the rows that a run goes on from."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from zoo.api import Run
+from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
+from zoo.inference.prompt import Prompt
+from zoo.objective import Objective, objectives
+from zoo.schema import parse_option
+
+SHOWN = 12
+"""So much of an unknown text is quoted."""
+
+
+def open_with(run: Run, texts: Sequence[str]) -> Prompt:
+    """A row for each text, as the run's objective opens it; shorter ones are padded on the left. Raises UserError for a
+    text that is empty or has what the run's tokenizer does not know."""
+    objective = objective_of(run)
+    special, traits = run.tokenizer.special, run.model.topology.traits
+    opened = [objective.opening(encode(run.tokenizer, text), special, traits) for text in texts]
+    device = run.model.head.out.weight.device
+    tokens, real = padded([prompt for _, prompt in opened], device)
+    sources = [source for source, _ in opened if source is not None]
+    source, source_real = padded(sources, device) if sources else (None, None)
+    return Prompt(tokens, real, source, source_real)
+
+
+def objective_of(run: Run) -> Objective:
+    """What the run was trained to do."""
+    return objectives.build(parse_option("objective", run.config["objective"], "objective"))
+
+
+def encode(tokenizer: Tokenizer, text: str) -> Tensor:
+    """The ids of a text that all are known."""
+    if not isinstance(text, str):
+        raise UserError(f"a prompt must be text, got {text!r}")
+    if not text:
+        raise UserError("the prompt is empty; give some text to go on from")
+    try:
+        data = text.encode(
+            "utf-8", "surrogateescape"
+        )  # bytes of a command line that are not UTF-8 come back as they were
+    except UnicodeEncodeError as error:
+        raise UserError(f"the prompt has half a character at place {error.start}; remove it") from None
+    ids = tokenizer.encode(data)
+    if (tokenizer.byte_lengths[ids] < 0).any():
+        said = tokenizer.decode(ids)
+        at = next((i for i, (a, b) in enumerate(zip(text, said, strict=False)) if a != b), 0)
+        raise UserError(
+            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of the prompt; it was not"
+            " in the training text"
+        )
+    return torch.from_numpy(ids)
+
+
+def padded(rows: list[Tensor], device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """Rows of a common length, padded on the left, and which of it is real; None where all is."""
+    longest = max(map(len, rows))
+    tokens = torch.stack([torch.nn.functional.pad(row, (longest - len(row), 0)) for row in rows])
+    real = torch.arange(longest) >= longest - torch.tensor([len(row) for row in rows])[:, None]
+    return tokens.to(device), None if real.all() else real.to(device)

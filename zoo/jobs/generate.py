@@ -1,0 +1,91 @@
+"""Let a trained run speak: continuations of a prompt, shown as they come."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+import torch
+from omegaconf import DictConfig
+
+from zoo.api import Run, load
+from zoo.config import plain, refuse_unknown
+from zoo.errors import UserError
+from zoo.experiment import Runtime
+from zoo.inference.complete import continuations
+from zoo.inference.completion import Completion
+from zoo.inference.fill import Filled, Filling, fillings
+from zoo.inference.opening import objective_of
+from zoo.inference.settings import Settings
+from zoo.jobs.parts import place
+from zoo.jobs.results import json_target, write_json
+from zoo.jobs.show_text import Shown, show_filled
+from zoo.memory import enough_memory
+from zoo.plugins import load_plugins
+from zoo.schema import convert, fields, typed
+from zoo.training.runtime import Machinery, resolve
+
+OWN = ("prompt", "stream", "draft")
+"""Keys of the node that say neither how to go on nor how to fill."""
+S = TypeVar("S", Settings, Filling)
+
+
+def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[Filled]:
+    """Go on from `generate.prompt` as `conf/evaluate.yaml` says, or fill its blanks if the run is a masked model; print
+    the texts and return them. Raises UserError for bad input."""
+    node = plain(config)
+    load_plugins(node["plugins"])
+    asked = node["generate"]
+    refuse_unknown(asked, [*OWN, *fields(Settings), *fields(Filling)], "generate.")
+    prompts = convert(asked["prompt"], str | tuple[str, ...], "generate.prompt")
+    prompts = (prompts,) if isinstance(prompts, str) else prompts
+    if not prompts:
+        raise UserError("generate.prompt is an empty list; give at least one text")
+    stream = convert(asked["stream"], bool, "generate.stream")
+    path = convert(asked["draft"], str | None, "generate.draft")
+    target = json_target(node, "texts")
+    run = load(convert(node["run"], str, "run"))
+    found: list[Completion] | list[Filled]
+    if not objective_of(run).fills:
+        settings = _settings(Settings, asked, "a text is gone on with")
+        draft = None if path is None else load(path)
+        shown = Shown(prompts, settings, stream)
+        with enough_memory(), on_machine([run] if draft is None else [run, draft], node):
+            found = continuations(run, prompts, settings, draft, shown.update)
+        shown.show(found)
+    else:
+        filling = _settings(Filling, asked, "blanks are filled")
+        if path is not None:
+            raise UserError("generate.draft does nothing where blanks are filled; leave it out")
+        with enough_memory(), on_machine([run], node):
+            found = fillings(run, prompts, filling)
+        show_filled(found)
+    write_json(target, [one.as_dict() for one in found])
+    return found
+
+
+def _settings(kind: type[S], asked: Mapping[str, Any], where: str) -> S:
+    """The keys of that kind; null stands for its default. Raises UserError for a key that would do nothing."""
+    known = fields(kind)
+    for key, parameter in {**fields(Settings), **fields(Filling)}.items():
+        value = asked.get(key)
+        given = tuple(value) if isinstance(value, list) else value
+        if key not in known and given is not None and given != parameter.default:
+            raise UserError(f"generate.{key} does nothing where {where}; leave it out")
+    values = {key: asked[key] for key in known if asked.get(key) is not None}
+    return kind(**typed(kind, values, "generate", "generation"))
+
+
+def on_machine(runs: Sequence[Run], node: Mapping[str, Any]) -> AbstractContextManager[Any]:
+    """The runs on the device of `runtime`, computing in its dtype."""
+    machinery = _machinery(node)
+    torch.set_num_threads(machinery.threads)
+    for run in runs:
+        place(run.model, machinery)
+    kind = torch.device(machinery.device).type
+    return torch.autocast(kind, machinery.autocast or torch.bfloat16, enabled=machinery.autocast is not None)
+
+
+def _machinery(node: Mapping[str, Any]) -> Machinery:
+    if not isinstance(node["runtime"], Mapping):
+        raise UserError("the config has no runtime")
+    return resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))

@@ -1,0 +1,23 @@
+"""The file that an evaluation leaves when it is asked to."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zoo.errors import UserError
+from zoo.schema import convert
+from zoo.training.files import json_text, write_whole
+
+
+def json_target(node: Mapping[str, Any], what: str) -> Path | None:
+    """The file of `json=`; None where none is asked for. Raises UserError for what can be no file."""
+    target = convert(node["json"], str | None, "json")
+    if target is not None and not Path(target).name:
+        raise UserError(f"json={target!r} must be a file to write the {what} to, or null")
+    return None if target is None else Path(target)
+
+
+def write_json(target: Path | None, found: Any) -> None:
+    """Write it whole, where a file is asked for."""
+    if target is not None:
+        write_whole(target, f"{json_text(found, indent=1)}\n".encode())

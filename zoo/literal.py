@@ -1,0 +1,24 @@
+"""Texts on a command line are taken as they were typed: nothing in them has to be quoted for Hydra."""
+
+import re
+from collections.abc import Iterable
+
+TEXTS = ("generate.prompt", "attention.text", "attention.source")
+"""The keys that are set to text."""
+
+
+def quote_texts(words: Iterable[str]) -> list[str]:
+    """The words of a command line, with the values of TEXTS in Hydra's quotes. What stands in quotes already, a list of
+    quoted texts, and null stay as they are."""
+    return [_quoted(word) for word in words]
+
+
+def _quoted(word: str) -> str:
+    key, equals, text = word.partition("=")
+    if key not in TEXTS or not equals or text == "null" or re.match(r"\[\s*(['\"]|\]$)", text):
+        return word
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return word
+    text = re.sub(r"(\\*)\$\{", r"\1\1\\${", text)  # no reference to another key
+    text = re.sub(r"(\\*)('|\Z)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), text)
+    return f"{key}='{text}'"
