@@ -27,12 +27,18 @@ def complete(run: Run, text: str | Sequence[str], *, draft: Run | None = None, *
 
 
 def continuations(
-    run: Run, prompts: Sequence[str], settings: Settings, draft: Run | None = None, watch: Watch = watch_nothing
+    run: Run,
+    prompts: Sequence[str],
+    settings: Settings,
+    draft: Run | None = None,
+    watch: Watch = watch_nothing,
+    *,
+    compiled: bool = False,
 ) -> list[Completion]:
     """`settings.samples` continuations of each prompt in turn; of a beam search, the best that it found.
 
     A source of an encoder–decoder or a prefix is the prompt where the run was trained so. Marks that are no text are
-    never said; the end mark ends a continuation.
+    never said; the end mark ends a continuation. `compiled`: see `generate`; beams and drafts do without.
 
     Raises UserError for prompts that the run cannot go on from, and for settings that do not go together.
     """
@@ -56,4 +62,4 @@ def continuations(
     rows = [text for text in prompts for _ in range(settings.samples)]
     if draft is not None:
         return guessed(run, draft, rows, prompt, settings, sampling, watch)
-    return streamed(run, rows, prompt, settings, sampling, watch)
+    return streamed(run, rows, prompt, settings, sampling, watch, compiled)

@@ -19,7 +19,13 @@ from zoo.luck import generator_for
 
 
 def streamed(
-    run: Run, rows: Sequence[str], prompt: Prompt, settings: Settings, sampling: Sampling, watch: Watch
+    run: Run,
+    rows: Sequence[str],
+    prompt: Prompt,
+    settings: Settings,
+    sampling: Sampling,
+    watch: Watch,
+    compiled: bool,
 ) -> list[Completion]:
     """All rows in one batch; each prompt is read once."""
     readings, seeds = _readings(run, settings, len(rows)), _seeds(settings, len(rows))
@@ -36,6 +42,7 @@ def streamed(
         luck=draw_luck(len(rows), settings.max_new_tokens, settings.seed, seeds),
         ends=ends,
         samples=settings.samples,
+        compiled=compiled,
     ):
         watch(readings)
     return _closed(rows, readings, seeds, watch)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import torch
@@ -49,14 +50,15 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         settings = _settings(Settings, asked, "a text is gone on with")
         draft = None if path is None else load(path)
         shown = Shown(prompts, settings, stream)
-        with enough_memory(), on_machine([run] if draft is None else [run, draft], node):
-            found = continuations(run, prompts, settings, draft, shown.update)
+        machinery = _place([run] if draft is None else [run, draft], node)
+        with enough_memory(), _dtype(machinery):
+            found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
         shown.show(found)
     else:
         filling = _settings(Filling, asked, "blanks are filled")
         if path is not None:
             raise UserError("generate.draft does nothing where blanks are filled; leave it out")
-        with enough_memory(), on_machine([run], node):
+        with enough_memory(), _dtype(_place([run], node)):
             found = fillings(run, prompts, filling)
         show_filled(found)
     write_json(target, [one.as_dict() for one in found])
@@ -75,17 +77,18 @@ def _settings(kind: type[S], asked: Mapping[str, Any], where: str) -> S:
     return kind(**typed(kind, values, "generate", "generation"))
 
 
-def on_machine(runs: Sequence[Run], node: Mapping[str, Any]) -> AbstractContextManager[Any]:
-    """The runs on the device of `runtime`, computing in its dtype."""
-    machinery = _machinery(node)
-    torch.set_num_threads(machinery.threads)
-    for run in runs:
-        place(run.model, machinery)
-    kind = torch.device(machinery.device).type
-    return torch.autocast(kind, machinery.autocast or torch.bfloat16, enabled=machinery.autocast is not None)
-
-
-def _machinery(node: Mapping[str, Any]) -> Machinery:
+def _place(runs: Sequence[Run], node: Mapping[str, Any]) -> Machinery:
+    """The runs on the device of `runtime`; steps are compiled by what generates, not here."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    return resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    machinery = resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    torch.set_num_threads(machinery.threads)
+    for run in runs:
+        place(run.model, replace(machinery, compile=False))
+    return machinery
+
+
+def _dtype(machinery: Machinery) -> AbstractContextManager[Any]:
+    """Computing in the dtype of `runtime`."""
+    kind = torch.device(machinery.device).type
+    return torch.autocast(kind, machinery.autocast or torch.bfloat16, enabled=machinery.autocast is not None)
