@@ -63,6 +63,17 @@ def set_role(module: nn.Module, name: str, role: Role, fill: Fill | None = None)
     declared[name] = (role, fill)
 
 
+def scale_start(module: nn.Module, name: str, factor: float) -> None:
+    """Multiply the initial value that an init draws for `module.<name>`: a part around it may ask for another size."""
+    factors: dict[str, float] = module.__dict__.setdefault("_start_factors", {})
+    factors[name] = factors.get(name, 1.0) * factor
+
+
+def start_factor(module: nn.Module, name: str) -> float:
+    """What `scale_start` said of the module's own parameter; 1 when nothing."""
+    return float(module.__dict__.get("_start_factors", {}).get(name, 1.0))
+
+
 def role_of(module: nn.Module, name: str, parameter: Tensor) -> tuple[Role, Fill | None]:
     """The declared role of a module's own parameter; undeclared vectors are gains. Raises TypeError for an undeclared
     matrix: its initial value and its decay would be guesses."""

@@ -21,6 +21,8 @@ class Block(Part):
 
     closes: ClassVar[bool]
     """Whether its output is normalised already; if not, the stack ends with one more norm."""
+    alpha: float = 1.0
+    """What the stream is multiplied by before the output of a sublayer is added to it."""
 
     def __init__(self, common: Common, mixer: Mixer, cross: Mixer | None, ffn: FFN | None):
         super().__init__()

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from zoo.luck import generator_for
 from zoo.registry import Registry
-from zoo.roles import Role, roles
+from zoo.roles import Role, roles, start_factor
 
 
 class Init(ABC):
@@ -44,4 +44,6 @@ def initialise(model: nn.Module, init: Init, seed: int, residuals: Callable[[str
             fill(values, generator)
         else:
             init.fill(values, role, residuals(name), generator)
+            owner, _, own = name.rpartition(".")
+            values *= start_factor(model.get_submodule(owner), own)
         parameters[name].copy_(values)
