@@ -1,4 +1,4 @@
-# make demo   set up, train a small model on real text, say at the end where the run is
+# make demo   set up, train a small model on a toy language, say at the end where the run is
 # make test   set up, run everything that CI runs
 PYTHON ?= python3
 BIN := .venv/bin
@@ -15,7 +15,7 @@ BIN := .venv/bin
 setup: .venv/.installed
 
 demo: setup
-	$(BIN)/python train.py budget.steps=200
+	$(BIN)/python train.py budget.steps=300
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist worksteal

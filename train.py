@@ -1,6 +1,6 @@
 """Train one model on one corpus, into a run folder.
 
-python train.py                                          a small modern model on real text
+python train.py                                          a small modern model on a toy language
 python train.py model=gpt2 data=text data.path=my.txt    another architecture, your own text
 python train.py model/norm=layernorm model.d_model=256   swap a part, change a size
 python train.py resume=runs/<run>                        go on where a run stopped

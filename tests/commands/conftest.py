@@ -28,9 +28,12 @@ Command = Callable[..., Done]
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder."""
+    """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder. A run that
+    names no corpus reads one that need not be made first."""
 
     def call(script: str, *overrides: str, folder: Path = tmp_path) -> Done:
+        if script == "train" and not any(one.startswith(("data=", "resume=", "study=", "--")) for one in overrides):
+            overrides = (*overrides, "data=pydoc")
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
         GlobalHydra.instance().clear()

@@ -21,13 +21,13 @@ def metrics(root: Path, split: str) -> dict:
 @pytest.mark.parametrize(
     "options",
     [
-        ("data=toy", "tokenizer=words"),
+        ("data=toy",),
         ("data=toy", "tokenizer=bytes"),
         ("data=toy_translation", "tokenizer=words", "model=transformer_2017", "budget.context=64"),
         ("data=toy_translation", "tokenizer=words", "objective=seq2seq", "budget.context=64"),
         ("data=toy", "tokenizer=words", "objective=seq2seq", "model/topology=prefix_lm"),
-        ("data=toy_spans", "tokenizer=words", "objective=tagging", "model=bert", "budget.context=128"),
-        ("data=mqar", "tokenizer=words", "budget.context=48"),
+        ("data=toy_spans", "objective=tagging", "model=bert", "budget.context=128"),
+        ("data=mqar", "budget.context=48"),
     ],
     ids=" ".join,
 )

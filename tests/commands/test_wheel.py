@@ -29,6 +29,6 @@ def test_a_wheel_carries_the_configs_and_the_commands(tmp_path: Path) -> None:
     }
     used = subprocess.run([sys.executable, "-c", USE], **elsewhere, check=False)
     assert used.stdout.strip() == "torch.Size([1, 4, 259])", used.stderr
-    trained = subprocess.run([sys.executable, "-m", "zoo.train", *TINY], **elsewhere, check=False)
+    trained = subprocess.run([sys.executable, "-m", "zoo.train", *TINY, "data=pydoc"], **elsewhere, check=False)
     assert trained.returncode == 0, trained.stderr
     assert list((tmp_path / "runs").glob("*/status.json"))

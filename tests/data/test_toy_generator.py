@@ -23,7 +23,7 @@ from zoo.toy.settings import Settings
 from zoo.toy.tables import tables
 from zoo.toy.words import SURFACES
 
-SMALL: dict[str, Any] = {"lexicon": 8}
+SMALL: dict[str, Any] = {"lexicon": 8, "recall": 0.3}
 
 
 def same(a: Documents, b: Documents) -> bool:
@@ -66,11 +66,11 @@ def test_the_golden_hash() -> None:
     documents = made(100, split=1, start=7, seed=42, **EXPLICIT)
     text = b"".join([SURFACES[word] for word in documents.words.tolist()])
     notes = documents.skill.tobytes() + documents.distance.astype("<i8").tobytes()
-    assert VERSION == 2
+    assert VERSION == 3
     assert (
-        hashlib.sha256(text + notes).hexdigest() == "68088138f7c591a63d931568e350dc94969b44e2393a673f5e3cbe87477faf6a"
+        hashlib.sha256(text + notes).hexdigest() == "711556bcb08fc8aa814c913f5d8d635eb381ab0705e64f16d16d66090a87a91a"
     )
-    assert documents.floor.sum(dtype=np.float64) == pytest.approx(31985.234, rel=1e-6)
+    assert documents.floor.sum(dtype=np.float64) == pytest.approx(30432.920, rel=1e-6)
 
 
 def test_the_golden_hash_of_the_translation() -> None:
@@ -78,7 +78,7 @@ def test_the_golden_hash_of_the_translation() -> None:
     assert isinstance(source, Generated)
     assert (
         hashlib.sha256(b"".join(source.pieces("validation"))).hexdigest()
-        == "161b77f1a6dd2d68ed0a20850c8ef3fddf1d5a973bbf9037ba76dc9219407b25"
+        == "7b785475e151d7fd461242e31e5761892695c9d734c981719b380a18eb55f522"
     )
 
 

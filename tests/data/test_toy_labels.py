@@ -56,10 +56,10 @@ def test_a_question_is_answered_where_it_was_said_first() -> None:
     assert len(found) > 20
     for source, target, _ in found:
         assert len(source) == len(target)
-        name, relation, mark = source[:3]
+        relation, name, mark = source[:3]
         assert mark == ASK
         text = source[3:]
-        first = next(i for i in range(len(text)) if text[i : i + 2] == [name, relation])
+        first = next(i for i in range(len(text)) if text[i : i + 2] == [relation, name])
         assert [i for i, tag in enumerate(target) if tag == ANSWER] == [3 + first + 2]
         assert ALL[text[first + 2]] in words.RELATIONS[ALL[relation]]
 
@@ -112,7 +112,7 @@ def test_more_labels_than_tokens_are_refused() -> None:
 @pytest.mark.parametrize("name", ["toy_roles", "toy_spans", "toy_topic"])
 def test_a_corpus_of_labels_keeps_its_floor_through_batch_and_objective(name: str, tmp_path: Path) -> None:
     corpus = load_corpus(Option(name, {"tokens": (800, 1500, 0), "lexicon": 8}), Option("words"), str(tmp_path))
-    loader = Loader(corpus, "validation", 256, 0, 8, 256)
+    loader = Loader(corpus, "validation", 1024, 0, 8, 1024)
     floor = scored = 0.0
     for one in loader.evaluation():
         for traits in (BOTH_SIDES, LEFT_TO_RIGHT):

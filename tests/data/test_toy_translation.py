@@ -17,6 +17,7 @@ from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
 from zoo.option import Option
 from zoo.toy import words
+from zoo.toy.generator import VERSION
 from zoo.toy.second import ACCUSATIVE, second
 from zoo.toy.translation import translate
 from zoo.toy.words import ID
@@ -58,7 +59,7 @@ def translated(sentence: str, draw: np.uint32 = NEVER) -> str:
             "ela {cat}a elu {tree}a {see}it char hoa {hungry}ea esu, do ela {cat}a {wait}it.",
         ),
         ("the dogs see the tree because they are kind .", "ili {dog}os elu {tree}a {see}int char hoi {kind}es esun."),
-        ("amy likes red .", "amy {red}u {likes}u."),
+        ("colour amy red .", "amy {red}u {colour}u."),
         ("spell k f : k f .", "liter k f: k f."),
         ("in norland lies ashton .", "eni norland ashton situ."),
         ("7 plus 5 is 12 .", "7 5 plusu esu 12."),
@@ -177,6 +178,6 @@ def test_a_translation_does_not_depend_on_the_size_of_the_parts(monkeypatch: pyt
 
 
 def test_the_summary_says_where_it_comes_from(corpus: Corpus, tmp_path: Path) -> None:
-    assert corpus.summary["made_by"]["version"] == 1
+    assert corpus.summary["made_by"]["version"] == VERSION
     assert corpus.summary["divided"] == "made apart"
     assert corpus.summary["documents"] == sum(len(one.offsets) - 1 for one in corpus.splits.values()) // 2

@@ -40,7 +40,7 @@ def test_the_answer_to_a_question_is_where_it_was_said_first() -> None:
         assert tuple(text[one.start - 2 : one.start]) == one.words
         pairs = [tuple(text[i : i + 2]) for i in range(one.start - 2)]
         assert one.words not in pairs
-        assert text[one.start] in words.RELATIONS[one.words[1]]
+        assert text[one.start] in words.RELATIONS[one.words[0]]
         assert one.stop == one.start + 1
 
 

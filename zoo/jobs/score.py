@@ -48,6 +48,8 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     """Score what `conf/evaluate.yaml` says, print a table and return the scores by split. Raises UserError for bad
     input."""
     node = plain(config)
+    if node.pop("tokenizer", None) and not node.get("data"):
+        raise UserError("tokenizer: a run is scored in the tokens of its own tokenizer; leave tokenizer= out")
     refuse_unknown(node, KEYS, "")
     load_plugins(node["plugins"])
     path = convert(node["run"], str, "run")

@@ -14,7 +14,7 @@ FIRST, LAST = "title", "end"
 def situations(s: Settings) -> Situations:
     """The whole language, by the names of its situations."""
     topics = tuple(Choice(word, "titled", Skill.LEXICAL, None, Act.TOPIC, i) for i, word in enumerate(words.TOPICS))
-    rows = (_opening(s, met, may_end) for met in range(s.people + 1) for may_end in (False, True))
+    rows = (_opening(s, may_end) for _ in range(s.people + 1) for may_end in (False, True))
     made = {
         FIRST: only("about", "topic"),
         "topic": Situation((topics,)),
@@ -26,13 +26,13 @@ def situations(s: Settings) -> Situations:
     return made
 
 
-def _opening(s: Settings, met: int, may_end: bool) -> Row:
-    """How a sentence may begin, or the document end, when so many people were met."""
+def _opening(s: Settings, may_end: bool) -> Row:
+    """How a sentence may begin, or the document end."""
     end = Fraction(1) / Fraction(str(s.sentences)) if may_end else Fraction(0)
     shares = [Fraction(str(one)) for one in (s.recall, s.copying, s.facts, s.arithmetic)]
     kinds = mix(
         (1 - sum(shares, Fraction(0)), [Choice("the", "the subject")]),
-        (shares[0], people.openings(s, met)),
+        (shares[0], people.openings(s)),
         (shares[1], copying.openings(s)),
         (shares[2], facts.openings(s)),
         (shares[3], arithmetic.openings(s)),

@@ -12,7 +12,7 @@ from zoo.toy.memory import Memory
 from zoo.toy.settings import Settings
 from zoo.toy.tables import Tables, tables
 
-VERSION = 2
+VERSION = 3
 """Goes up with every change of the language: another version is another corpus."""
 AT_ONCE = 1 << 21
 """About how many words are made at a time; which ones does not depend on it."""

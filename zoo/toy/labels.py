@@ -39,7 +39,7 @@ def with_roles(documents: Documents) -> Documents:
 
 
 def with_spans(documents: Documents, draws: UInt32[np.ndarray, "N"]) -> Documents:
-    """`amy likes? about farms. …`: one question for each document that answers any, the document, and a tag that says
+    """`serve amy? about farms. …`: one question for each document that answers any, the document, and a tag that says
     which word answers it, where it was said first."""
     asked: dict[int, list[tuple[tuple[str, ...], int]]] = {}
     for one in questions(documents):

@@ -93,11 +93,18 @@ class Memory:
         self.cells[self.name + met, lanes] = said
         self.cells[Slot.PERSON, lanes] = met
         self.cells[Slot.OPENING, lanes] += 2
+        self._look_up(lanes)
 
     def _known(self, lanes: Lanes, person: Lanes, said: Lanes) -> None:
         self.cells[Slot.PERSON, lanes] = person
+        self._look_up(lanes)
 
     def _ask(self, lanes: Lanes, relation: Lanes, said: Lanes) -> None:
+        self.cells[Slot.QUESTION, lanes] = relation
+
+    def _look_up(self, lanes: Lanes) -> None:
+        """What is known about this person in the relation that was asked for."""
+        relation = self.cells[Slot.QUESTION, lanes]
         about = self.cells[Slot.PERSON, lanes] * RELATIONS + relation
         answer = self.cells[self.answer + about, lanes]
         self.cells[Slot.QUESTION, lanes] = relation + RELATIONS * (answer > 0)

@@ -1,4 +1,4 @@
-"""What people like: "amy likes red. ben eats soup. amy likes red"; what was said once is always so."""
+"""What is done to people: "colour amy red. serve ben soup. colour amy red"; what was said once is always so."""
 
 from fractions import Fraction
 
@@ -13,10 +13,8 @@ KNOWN = 0.75
 
 
 def situations(s: Settings) -> Situations:
-    """From the relation to its value: free the first time, then what it was when it was said last."""
-    relations = tuple(
-        Choice(verb, "question", Skill.LEXICAL, None, Act.ASK, i) for i, verb in enumerate(RELATIONS[: s.relations])
-    )
+    """From the name to the value: free the first time, then what it was when it was said last."""
+    names = tuple(_names(s, met) for met in range(s.people + 1) for _ in (False, True))
     free = tuple(
         tuple(Choice(value, "stop", Skill.LEXICAL, None, Act.BIND, i) for value in values)
         for i, values in enumerate(words.RELATIONS.values())
@@ -24,14 +22,20 @@ def situations(s: Settings) -> Situations:
     known = tuple(
         (Choice(Slot.ANSWER, "stop", Skill.RECALL, Slot.ANSWER_AT, Act.BIND, i),) for i in range(len(RELATIONS))
     )
-    rows = (*free, *known)
-    return {"person": Situation((relations,)), "question": Situation(rows, Slot.QUESTION)}
+    return {"person": Situation(names, Slot.OPENING), "question": Situation((*free, *known), Slot.QUESTION)}
 
 
-def openings(s: Settings, met: int) -> Row:
+def openings(s: Settings) -> Row:
+    """The verbs that open such a sentence."""
+    return tuple(
+        Choice(verb, "person", Skill.LEXICAL, None, Act.ASK, i) for i, verb in enumerate(RELATIONS[: s.relations])
+    )
+
+
+def _names(s: Settings, met: int) -> Row:
     """One of the `met` people, each as likely as the others, or somebody new."""
     names = words.NAMES[words.NAMES_EACH * met : words.NAMES_EACH * (met + 1)]
-    new = [Choice(name, "person", Skill.LEXICAL, None, Act.MEET) for name in names]
-    known = [Choice(-1 - person, "person", Skill.LEXICAL, None, Act.KNOWN, person) for person in range(met)]
+    new = [Choice(name, "question", Skill.LEXICAL, None, Act.MEET) for name in names]
+    known = [Choice(-1 - person, "question", Skill.LEXICAL, None, Act.KNOWN, person) for person in range(met)]
     share = Fraction(0) if not met else Fraction(1) if met == s.people else Fraction(str(KNOWN))
     return mix((share, known), (1 - share, new))

@@ -15,7 +15,7 @@ class Settings:
 
     sentences: float = 16.0
     shortest: int = 40
-    lexicon: int = 64
+    lexicon: int = 24
     zipf: float = 1.0
     topics: float = 0.5
     plurals: float = 0.4
@@ -24,11 +24,11 @@ class Settings:
     nesting: float = 0.2
     depth: int = 4
     reference: float = 0.4
-    recall: float = 0.3
+    recall: float = 0.6
     people: int = 6
-    relations: int = 3
-    copying: float = 0.04
-    letters: int = 8
+    relations: int = 1
+    copying: float = 0.06
+    letters: int = 6
     facts: float = 0.06
     lands: int = 32
     arithmetic: float = 0.06

@@ -33,8 +33,9 @@ NOUN = _among([form for noun in NOUNS for form in (noun, words.plural(noun))])
 TRANSITIVE = _among([form for verb in words.TRANSITIVE for form in (verb, words.singular(verb))])
 SIZE, TEMPER, MATERIAL = _among(words.SIZES), _among(words.TEMPERS), _among(words.MATERIALS)
 PREPOSITION, ADVERB = _among(words.PREPOSITIONS), _among(words.ADVERBS)
+RELATION = _among(list(words.RELATIONS))
 PRONOUN = _among(["it", "they"])
-AFTER_NEXT = _among(["about", "lies", "plus", "minus", *words.RELATIONS])
+AFTER_NEXT = _among(["about", "lies", "plus", "minus"])
 """What follows the word that it stands before in the first language."""
 THE, THAT, STOP = ID["the"], ID["that"], ID["."]
 
@@ -80,7 +81,7 @@ def _order(said: Places) -> Places:
     next, after = _shift(said, 1), _shift(said, 2)
     key = 4 * place
     key[SIZE[said]] += 5  # after its noun
-    key[PREPOSITION[said]] += 9  # after "the" and the noun
+    key[PREPOSITION[said] | RELATION[said]] += 9  # after "the" and the noun, after the name and what it gets
     main = TRANSITIVE[said] & (next == THE)  # inside a relative clause the object has gone before
     key[main] += np.where(SIZE[after[main]], 14, 10)  # after the object and its adjective
     key[ADVERB[said]] -= 5

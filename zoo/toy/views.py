@@ -56,14 +56,14 @@ def roles(documents: Documents) -> Int64[np.ndarray, "N"]:
 
 
 def questions(documents: Documents) -> Iterator[Question]:
-    """One for each thing that was said about a person: ("amy", "likes"), answered by where its value first stands."""
+    """One for each thing that was said about a person: ("serve", "amy"), answered by where its value first stands."""
     for d, (a, b) in enumerate(zip(documents.offsets[:-1], documents.offsets[1:], strict=True)):
         said = [ALL[word] for word in documents.words[a:b].tolist()]
         asked = set()
         for i, verb in enumerate(said):
-            if verb in words.RELATIONS and (said[i - 1], verb) not in asked:
-                asked.add((said[i - 1], verb))
-                yield Question(d, (said[i - 1], verb), i + 1, i + 2)
+            if verb in words.RELATIONS and (verb, said[i + 1]) not in asked:
+                asked.add((verb, said[i + 1]))
+                yield Question(d, (verb, said[i + 1]), i + 2, i + 3)
 
 
 def continuations(documents: Documents, share: float = 0.5) -> Iterator[Continuation]:

@@ -64,9 +64,9 @@ NAMES_EACH = 4
 MOST_NAMES = len(NAMES) // NAMES_EACH
 
 RELATIONS = {
-    "likes": _list("red blue green yellow black white pink orange"),
-    "eats": _list("bread rice soup cake cheese fish fruit salad"),
-    "plays": _list("chess tennis cards football piano guitar hockey darts"),
+    "colour": _list("red blue green yellow black white pink orange"),
+    "serve": _list("bread rice soup cake cheese fish fruit salad"),
+    "teach": _list("chess tennis cards football piano guitar hockey darts"),
 }
 
 LETTERS = list("abcdefghijklmnopqrstuvwxyz")

@@ -10,10 +10,11 @@ from zoo.data.source import sources
 from zoo.data.split import SPLITS
 from zoo.errors import UserError
 from zoo.toy.chance import lines
+from zoo.toy.document import situations
 from zoo.toy.generator import VERSION, Generator
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
-from zoo.toy.words import SURFACES
+from zoo.toy.words import ID, SURFACES
 
 
 @dataclass(kw_only=True)
@@ -59,6 +60,12 @@ class Toy(FromToy):
     def lines(self) -> dict[str, dict[str, Line]]:
         """Of the skills whose words are certain."""
         return lines(self)
+
+    def glossary(self) -> bytes:
+        """Every word that these settings can say."""
+        rows = [row for one in situations(self).values() for row in one.rows]
+        said = {one.word for row in rows for one in row if isinstance(one.word, str) and one.share}
+        return b"".join(SURFACES[number] for number in sorted(ID[word] for word in said))
 
     def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
         """The documents of a split, some thousands at a time."""

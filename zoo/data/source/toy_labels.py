@@ -55,8 +55,6 @@ class ToySpans(Labelled):
 
     skills: ClassVar[tuple[str, ...]] = ("other", "answer")
 
-    recall: float = 0.5
-
     def labelled(self, split: str, start: int, documents: Documents) -> Documents:
         return with_spans(documents, self.generator.draws(SPLITS.index(split), start, documents))
 

@@ -17,7 +17,7 @@ class AdamW(Optimizer):
         self,
         model: nn.Module,
         *,
-        lr: float = 1e-3,
+        lr: float = 3e-3,
         betas: tuple[float, float] = (0.9, 0.99),
         eps: float = 1e-8,
         weight_decay: float = 0.1,
