@@ -112,10 +112,10 @@ def test_a_beam_gives_its_best_texts_and_ends_at_a_stop_text() -> None:
 
 def test_a_draft_leaves_what_is_said_as_it_is() -> None:
     run, draft = run_of(), run_of(seed=1)
-    settings = {"max_new_tokens": 12, "temperature": 0.0, "stop": "e"}
+    settings = {"max_new_tokens": 7, "temperature": 0.0, "stop": "e"}
     assert complete(run, ["The ", "so"], draft=draft, **settings) == complete(run, ["The ", "so"], **settings)
-    drawn = [complete(run, "The ", draft=draft, samples=3, max_new_tokens=9, seed=seed) for seed in (0, 1)]
-    assert drawn[0][1:] == drawn[1][:2]
+    drawn = [complete(run, "The ", draft=draft, samples=2, max_new_tokens=5, seed=seed) for seed in (0, 1)]
+    assert drawn[0][1] == drawn[1][0]
     letters = [Chars(), Chars()]
     for tokenizer, text in zip(letters, (b"abc", b"abd"), strict=True):
         tokenizer.train([text])

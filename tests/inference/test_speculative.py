@@ -28,18 +28,16 @@ def sources(reads: bool, rows: int) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
+@torch.no_grad()
 def test_greedy_texts_with_a_draft_are_those_without(mixer: str, topology: str) -> None:
-    """Of a draft that guesses well (the model itself), and of one that does not; windows shorter than the prompt."""
-    node = model_node(mixer=with_window(mixer, 4), topology=topology)
+    """Of a draft whose guesses are right now and then; windows shorter than the prompt."""
     target = model(mixer=with_window(mixer, 4), topology=topology)
-    inputs = {"padding": real_of([9, 3, 6], 9, "left"), **sources(target.topology.traits.reads_source, 3)}
-    plain = generate(target, draw(3, 9), max_new_tokens=N, temperature=0, stop=[3], **inputs)
-    for draft in (build(node), build(node | {"n_layers": 1}, seed=1)) if mixer != "local_global" else (build(node),):
-        for drafted in (3,):
-            found = generate(
-                target, draw(3, 9), max_new_tokens=N, temperature=0, stop=[3], draft=draft, drafted=drafted, **inputs
-            )
-            assert torch.equal(found, plain)
+    draft = model(mixer=with_window(mixer, 4), topology=topology)
+    draft.head.out.weight.add_(0.2 * torch.randn(draft.head.out.weight.shape, generator=generator_for("test")))
+    inputs = {"padding": real_of([9, 3], 9, "left"), **sources(target.topology.traits.reads_source, 2)}
+    settings = {"max_new_tokens": 9, "temperature": 0, "stop": [3], **inputs}
+    plain = generate(target, draw(2, 9), **settings)
+    assert torch.equal(generate(target, draw(2, 9), draft=draft, drafted=3, **settings), plain)
 
 
 def test_a_perfect_draft_is_never_contradicted_and_a_poor_one_often() -> None:
@@ -94,7 +92,7 @@ def test_texts_with_a_draft_are_distributed_as_the_models_own(settings: dict) ->
             seen.append(token)
         exact.append(share)
     assert abs(sum(exact) - 1) < 1e-9
-    rows = 1000
+    rows = 600
     found = generate(target, torch.full((rows, 1), 2), max_new_tokens=3, draft=draft, drafted=2, seed=11, **settings)
     codes = (found * torch.tensor([16, 4, 1])).sum(1)
     counts, wanted = torch.bincount(codes, minlength=64).double(), rows * torch.tensor(exact, dtype=torch.float64)
@@ -103,7 +101,7 @@ def test_texts_with_a_draft_are_distributed_as_the_models_own(settings: dict) ->
     observed = torch.cat([counts[often], counts[~often].sum()[None]])
     expected = torch.cat([wanted[often], wanted[~often].sum()[None]])
     kept = expected > 0
-    assert kept.sum() > 10
+    assert kept.sum() > 8
     assert chisquare(observed[kept].numpy(), expected[kept].numpy()).pvalue > 0.001
 
 

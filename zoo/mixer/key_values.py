@@ -43,6 +43,15 @@ class KeyValues(State):
     def advance(self, count: int) -> None:
         self.length += count
 
+    def reorder(self, rows: Int[Tensor, " R"], before: int) -> None:
+        """Only what is held is moved, where the number of rows stays."""
+        if len(rows) != before:
+            super().reorder(rows, before)
+            return
+        for kept in (self.keys, self.values):
+            if self.length:
+                kept[:, :, : self.length] = kept[rows, :, : self.length]
+
     def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
         self.length = length
 
