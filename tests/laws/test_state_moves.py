@@ -13,6 +13,7 @@ from zoo.state import ModelState
 
 LENGTH = 13
 BACK = 3
+CASES = [(topology, True) for topology in CAUSAL_TOPOLOGIES] + [("decoder_only", False)]
 
 
 def sources(built: Model, rows: list[int]) -> dict[str, Tensor]:
@@ -29,8 +30,7 @@ def start(built: Model, tokens: Tensor, real: Tensor | None, rows: list[int], ba
     return state
 
 
-@pytest.mark.parametrize("padded", [True, False])
-@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize(("topology", "padded"), CASES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_reordered_rows_go_on_as_the_rows_they_were(mixer: str, topology: str, padded: bool) -> None:
     built = model(mixer=with_window(mixer, 4), topology=topology)
@@ -44,8 +44,7 @@ def test_reordered_rows_go_on_as_the_rows_they_were(mixer: str, topology: str, p
             assert close(built(text, state=moved).logits, built(text, state=straight).logits)
 
 
-@pytest.mark.parametrize("padded", [True, False])
-@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+@pytest.mark.parametrize(("topology", "padded"), CASES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_a_state_that_went_back_goes_on_as_if_it_had_never_been_further(
     mixer: str, topology: str, padded: bool
