@@ -78,6 +78,7 @@ PARAMETERS: dict[str, Count] = {
     "ffn gelu": dense(2),
     "ffn swiglu": dense(3),
     "ffn moe": moe,
+    "ffn moe_sigmoid": moe,
     "position learned": lambda config, chosen: chosen.values["max_positions"] * config.d_model,
     "position none": lambda config, chosen: 0,
     "position rope": lambda config, chosen: 0,

@@ -32,7 +32,7 @@ def test_what_writes_into_the_residual_stream_starts_smaller_the_deeper_the_stac
     """0.02 / √N, N one for each sublayer, for the experts of a mixture as well; everything else 0.02."""
     found = list(large("gpt2", mixer=mixer, ffn=ffn, n_layers=4))
     residual = [values for _, role, values in found if role is Role.RESIDUAL]
-    assert len(residual) == 4 * {"moe": 9, "none": 1}.get(ffn, 2)
+    assert len(residual) == 4 * {"moe": 9, "moe_sigmoid": 9, "none": 1}.get(ffn, 2)
     for name, role, values in found:
         std = 0.02 / (4 if ffn == "none" else 8) ** 0.5 if role is Role.RESIDUAL else 0.02
         assert values.std().item() == pytest.approx(std, rel=0.05), name

@@ -54,7 +54,7 @@ class MixtureOfExperts(FFN):
                 "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
             )
         kind = ffns.get(expert.name)
-        if kind is MixtureOfExperts or kind.absent or not kind.per_position:
+        if issubclass(kind, MixtureOfExperts) or kind.absent or not kind.per_position:
             raise UserError("moe: an expert must be a dense ffn; choose one by model/ffn@model.ffn.expert=swiglu")
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z
@@ -66,13 +66,22 @@ class MixtureOfExperts(FFN):
         tokens = x.flatten(0, 1) if real is None else x[real]
         with torch.autocast(x.device.type, enabled=False):  # a router in bfloat16 ties and misroutes
             scores = nn.functional.linear(tokens.float(), self.router.weight.float())
-        probabilities = scores.softmax(dim=-1)
-        gates, chosen = probabilities.topk(self.k, dim=-1)
+        probabilities = self.shares(scores)
+        chosen = scores.topk(self.k, dim=-1).indices  # of the scores: two tiny probabilities may round to one
+        gates = self.gates(scores).gather(-1, chosen)
         if self.renormalize:
             gates = gates / gates.sum(dim=-1, keepdim=True)
         mixed = self._mix(tokens, gates.to(x.dtype), chosen, context)
         y = mixed.view_as(x) if real is None else torch.zeros_like(x).masked_scatter(real[..., None], mixed)
         return y, self._losses(scores, probabilities, chosen)
+
+    def shares(self, scores: Float[Tensor, "N E"]) -> Float[Tensor, "N E"]:
+        """p: what the balance loss evens out; each row sums to 1."""
+        return scores.softmax(dim=-1)
+
+    def gates(self, scores: Float[Tensor, "N E"]) -> Float[Tensor, "N E"]:
+        """What the experts are weighted with."""
+        return self.shares(scores)
 
     def _mix(
         self, tokens: Float[Tensor, "N D"], gates: Float[Tensor, "N k"], chosen: Int[Tensor, "N k"], context: Context
