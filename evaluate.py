@@ -9,24 +9,30 @@ python evaluate.py run=runs/<run> generate.prompt="The "        what it says aft
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
+import sys
+
 import hydra
-from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
 from zoo.paths import CONF
 
 
-@hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
-@job
-def main(config: DictConfig) -> None:
-    """Rebuild the model from its folder, score it and print a table, or go on from a prompt; or build the report of a
-    study, which needs no torch."""
-    if config.study is not None:
+def main() -> None:
+    """Look at a run, or build the report of a study."""
+    words = sys.argv[1:]
+    if any(word.startswith("study=") for word in words):  # no affair of Hydra, which would look for conf/study/<folder>
         from zoo.study.command import report_study
 
-        report_study(config.study, list(HydraConfig.get().overrides.task))
-        return
+        report_study(words)
+    else:
+        evaluate()
+
+
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
+@job
+def evaluate(config: DictConfig) -> None:
+    """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
     if config.latency.prompts is not None:
         from zoo.jobs.latency import latency
 

@@ -30,7 +30,6 @@ KEYS = (
     "data",
     "runtime",
     "run",
-    "study",
     "splits",
     "batches",
     "batch_size",

@@ -49,7 +49,7 @@ def spec(figure: Figure) -> str:
 def _axis(axis: Axis, zero: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"title": {"text": axis.title}, "zeroline": zero, "automargin": True}
     if axis.log:
-        found |= {"type": "log", "dtick": "D2", "exponentformat": "SI"}
+        found |= {"type": "log", "dtick": "D2", "minorloglabels": "complete", "exponentformat": "SI"}
     if axis.categories:
         labels = [wrapped(one) for one in axis.categories]
         found |= {"type": "category", "categoryorder": "array", "categoryarray": list(axis.categories)}

@@ -8,8 +8,8 @@ from zoo.study.question import Question, question_of_runs, read_question
 from zoo.study.run import Run, read_run
 from zoo.training.files import read_json
 
-POINTS = 200
-"""Lines of each kind that a report keeps of a run."""
+POINTS = 60
+"""Half of the lines of each kind that a report keeps of a run, at most."""
 
 
 @dataclass(frozen=True)

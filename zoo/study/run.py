@@ -48,7 +48,7 @@ class Run:
         """Whether it came to its end, with scores."""
         return self.state == "done"
 
-    def cost(self, *names: str) -> float | None:
+    def cost(self, *names: str) -> int | float | None:
         """The first of these costs that the record has."""
         costs = self.record.get("costs", {})
         return next((costs[name] for name in names if isinstance(costs.get(name), int | float)), None)

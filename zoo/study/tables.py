@@ -51,7 +51,7 @@ def run_row(run: Run) -> dict[str, Any]:
     return row | {"folder": None if run.folder is None else run.folder.name}
 
 
-def state_bytes(run: Run) -> float | None:
+def state_bytes(run: Run) -> int | float | None:
     """Bytes that generation keeps per row; where only elements are known, of four bytes each."""
     elements = run.cost("state_elements")
     return run.cost("state_bytes") or (None if elements is None else 4 * elements)

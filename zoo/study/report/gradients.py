@@ -10,7 +10,9 @@ from zoo.study.run import Run
 TITLE = "Gradient norm per layer"
 MOMENTS = {"initial": "At the start", "final": "At the end"}
 LINES = 8
-"""Sublayers that are drawn over training, and variants that have such a chart."""
+"""Sublayers that are drawn over training."""
+CHARTS = 3
+"""Variants whose training is drawn: the first ones, and the last."""
 
 
 def section(findings: Findings) -> Section:
@@ -22,7 +24,8 @@ def section(findings: Findings) -> Section:
         norms = {name: one for name, one in norms.items() if one}
         if norms:
             blocks.append(_profile(findings, moment, norms))
-    for name in evidence.shown[:LINES]:
+    shown = evidence.shown
+    for name in dict.fromkeys([*shown[: CHARTS - 1], *shown[-1:]]):
         figure = _history(name, evidence.done(name))
         if figure is not None:
             blocks.append(figure)

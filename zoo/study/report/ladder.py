@@ -1,7 +1,7 @@
 """What each change contributes, with its interval."""
 
-from zoo.page import Axis, Block, Column, Figure, Section, Table, height_of, intervals
-from zoo.study.report.findings import Findings, word
+from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, height_of, intervals
+from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import listed, plus
 from zoo.study.report.verdicts import interval
 from zoo.study.verdict import Row
@@ -52,17 +52,14 @@ def _mark(name: str, rows: list[Row], slot: int, legend: bool = True) -> dict[st
 
 
 def _table(findings: Findings, rows: list[Row], total: dict[str, Row]) -> Table:
-    says = {one.name: one.says or " ".join(one.overrides) for one in findings.question.variants}
-    columns = [Column("variant"), Column("verdict"), Column(f"change ({findings.unit})", 4, sign=True)]
-    columns += [
-        Column("95 % interval"),
-        *([Column("all up to it", 4, sign=True)] if total else []),
-        Column("what changes"),
-    ]
-    cells = []
+    columns = [Column("variant"), Column(f"change ({findings.unit})", 4, sign=True), Column("95 % interval")]
+    columns += [Column("all up to it", 4, sign=True), Column("95 % interval")] if total else []
+    cells: list[list[Cell]] = []
     for row in rows:
         whole = total.get(row.variant)
-        summed = [None if whole is None or whole.difference is None else whole.difference.mean] if total else []
-        change = None if row.difference is None else row.difference.mean
-        cells.append([row.variant, word(row.verdict), change, interval(row), *summed, says[row.variant]])
+        cells.append([row.variant, None if row.difference is None else row.difference.mean, interval(row)])
+        if whole is not None and whole.difference is not None:
+            cells[-1] += [whole.difference.mean, interval(whole)]
+        elif total:
+            cells[-1] += [None, None]
     return Table(columns, cells)

@@ -6,18 +6,25 @@ from typing import Any
 
 from zoo.study.run import Run
 
+TO = "\u00a0…\u00a0"
+
 Series = tuple[tuple[float, ...], tuple[float, ...]]
 """x, rising, and y."""
 
 
-def mean(values: Sequence[float]) -> float | None:
+def mean(values: Sequence[int | float]) -> float | None:
     """Their mean; None for none."""
     return sum(values) / len(values) if values else None
 
 
 def spread(values: Sequence[float], digits: int = 3) -> str | None:
     """The least and the greatest, where there are two."""
-    return f"{min(values):.{digits}f} … {max(values):.{digits}f}".replace("-", "−") if len(values) > 1 else None
+    return f"{min(values):.{digits}f}{TO}{max(values):.{digits}f}".replace("-", "−") if len(values) > 1 else None
+
+
+def between(low: float, high: float) -> str:
+    """An interval, in one line."""
+    return f"{low:+.4f}{TO}{high:+.4f}".replace("-", "−")
 
 
 def series(points: Sequence[Mapping[str, Any]], x: str, y: str = "loss") -> Series:

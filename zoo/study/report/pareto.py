@@ -17,7 +17,7 @@ def _seconds(run: Run) -> float | None:
     return float(found) if isinstance(found, int | float) else None
 
 
-COSTS: dict[str, Callable[[Run], float | None]] = {
+COSTS: dict[str, Callable[[Run], int | float | None]] = {
     "parameters": lambda run: run.cost("parameters"),
     "forward FLOPs per token": lambda run: run.cost("flops_per_token"),
     "training time (seconds)": _seconds,
@@ -56,10 +56,10 @@ def section(findings: Findings) -> Section:
         marks = [dots(name, [value], [quality[name]], evidence.slot(name)) for name, value in one.items()]
         title = f"{what[0].upper()}{what[1:]}: {listed(fronts[what])} on the front"
         y = Axis(f"{metric} ({findings.unit})")
-        charts.append(Figure(title, marks, Axis(what, log=_wide(list(one.values()))), y, table if not charts else None))
+        charts.append(Figure(title, marks, Axis(what, log=_wide(list(one.values()))), y))
     same = [what for what, one in known.items() if len(set(one.values())) == 1]
     said = [f"All variants have the same {', '.join(same)}."] if same else []
-    return Section("pareto", TITLE, [*charts, *said, *([] if charts else [table])])
+    return Section("pareto", TITLE, [*charts, *said, table])
 
 
 def front(costs: dict[str, float], quality: dict[str, float], sign: int) -> list[str]:
@@ -73,7 +73,7 @@ def front(costs: dict[str, float], quality: dict[str, float], sign: int) -> list
     return [name for name in costs if not beaten(name)]
 
 
-def _mean(findings: Findings, name: str, of: Callable[[Run], float | None]) -> float | None:
+def _mean(findings: Findings, name: str, of: Callable[[Run], int | float | None]) -> float | None:
     return mean([value for run in findings.evidence.done(name) if (value := of(run)) is not None])
 
 

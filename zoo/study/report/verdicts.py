@@ -2,8 +2,11 @@
 
 from zoo.page import Block, Cell, Column, Section, Table
 from zoo.study.report.findings import Findings, word
+from zoo.study.report.numbers import between
 from zoo.study.statistics import pairs_needed
 from zoo.study.verdict import LEAST, Row
+
+NARROW = "\u00a0"
 
 
 def section(findings: Findings) -> Section:
@@ -76,14 +79,14 @@ def interval(row: Row) -> str | None:
         return None
     if found.low is None or found.high is None:
         return "n = 1, no spread"
-    return f"{found.low:+.4f} … {found.high:+.4f}".replace("-", "−")
+    return between(found.low, found.high)
 
 
 def _runs(findings: Findings, variant: str) -> str:
     """How its runs stand, of all tunings."""
     states = findings.evidence.states(variant)
     order = ["done", *sorted(states.keys() - {"done"})]
-    return ", ".join(f"{states[state]} {state}" for state in order if states[state]) or "none"
+    return ", ".join(f"{states[state]}{NARROW}{state}" for state in order if states[state]) or "none"
 
 
 def _remark(row: Row) -> str:

@@ -1,0 +1,244 @@
+"""A report says what its runs say: all of it, in every state that a study can be in."""
+
+import csv
+import io
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.page.chromium import CHROMIUM, Browser
+from tests.study.simulated import noisy, write_run, write_study
+from zoo.errors import UserError
+from zoo.page import Figure, Table, markdown
+from zoo.study import load
+from zoo.study.report.page import Report, built, results
+
+EFFECTS = {"transformer_2017": 0.0, "pre_norm": -0.06, "rmsnorm": -0.06}
+PUBLISHED = [
+    {"better": "pre_norm", "worse": "transformer_2017", "source": "Xiong 2020", "inversion": "a tie at 4 layers"},
+    {"better": "transformer_2017", "worse": "pre_norm", "source": "nobody", "inversion": "a reason"},
+    {"better": "rmsnorm", "worse": "pre_norm", "source": "Narang 2021", "inversion": None},
+]
+
+
+def tuned(variant: str, tuning: Mapping[str, Any], seed: int) -> float | None:
+    """Best at 0.001; `rmsnorm` at the edge of the grid; one run diverges."""
+    if variant == "transformer_2017" and tuning["optimizer.lr"] == 0.003 and seed == 1:
+        return None
+    off = tuning["optimizer.lr"] != (0.003 if variant == "rmsnorm" else 0.001)
+    return noisy(EFFECTS)(variant, tuning, seed) + 0.1 * off
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A chain of three variants with everything that a report can show."""
+    run = {
+        name: {
+            "costs": {"parameters": 1000 + 50 * i, "flops_per_token": 2000.0 + 900 * i, "state_elements": 512 - 9 * i},
+            "speed": 1 + 0.5 * i,
+        }
+        for i, name in enumerate(EFFECTS)
+    }
+    return write_study(
+        tmp_path_factory.mktemp("ladder"),
+        tuned,
+        tuple(EFFECTS),
+        tuning={"optimizer.lr": [0.0003, 0.001, 0.003]},
+        run=run,
+        chain=True,
+        published=PUBLISHED,
+        question="Which changes help?",
+        command="python train.py study=ladder",
+        expected="pre-norm",
+    )
+
+
+@pytest.fixture(scope="module")
+def report(ladder: Path) -> Report:
+    return built(ladder)
+
+
+def section(report: Report, key: str) -> str:
+    """The Markdown of one section."""
+    (found,) = (one for one in report.page.sections if one.key == key)
+    text = markdown(type(report.page)("", "", [found]))
+    return text.partition("\n## ")[2]
+
+
+def test_the_first_screen_is_question_answer_and_verdicts(report: Report) -> None:
+    text = markdown(report.page)
+    assert text.startswith(
+        "# Which changes help?\n\n**Of 2 changes, each on top of those before it, 1 is better: `pre_norm`"
+    )
+    assert text.index("## Verdicts") < text.index("## Ladder")
+    assert "72 jobs, 8 seeds: 71 done, 1 diverged." in text
+
+
+def test_every_section_shows_its_numbers(report: Report) -> None:
+    assert [one.key for one in report.page.sections if one.missing] == []
+    assert "pre_norm better than transformer_2017 | agrees" in section(report, "literature")
+    assert "disagrees" in section(report, "literature")
+    assert "known at small scale: a reason" in section(report, "literature")
+    assert "undecided at this power" in section(report, "literature")
+    assert "The winner changes with the budget" in section(report, "budgets")
+    assert "at the edge of the grid for `rmsnorm`" in section(report, "tuning")
+    assert "tuned with 24 runs" in section(report, "tuning")
+    assert "| rmsnorm | model/norm=rmsnorm | pre_norm | model.norm.name | pre_norm | rmsnorm |" in section(
+        report, "changes"
+    )
+    assert "diverged" in section(report, "failures")
+    assert "python train.py study=ladder" in section(report, "reproduce")
+    assert "optimizer.lr=0.003 seed=0,1,2,3,4,5,6,7" in section(report, "reproduce")
+    assert "| machine.processor | a processor |" in section(report, "environment")
+    assert "+10.0" in section(report, "matching")
+
+
+def test_every_figure_has_a_finding_units_and_its_numbers(report: Report) -> None:
+    figures = 0
+    for one in report.page.sections:
+        has_table = any(isinstance(block, Table) for block in one.blocks)
+        for block in one.blocks:
+            if isinstance(block, Figure):
+                figures += 1
+                assert block.table is not None or has_table
+                assert re.search(r"\d|`|differ|ahead|best", block.title), block.title
+                assert block.x.title
+                assert block.y.title or block.y.categories
+    assert figures >= 14
+
+
+def test_a_report_is_built_again_to_the_byte_wherever_its_runs_lie(ladder: Path, tmp_path: Path) -> None:
+    first = [file.read_bytes() for file in built(ladder).write(tmp_path)]
+    moved = tmp_path / "moved"
+    shutil.copytree(ladder.parents[1], moved)
+    there = moved / "studies" / "simulated"
+    assert [file.read_bytes() for file in built(there).write(there)] == first
+    file = moved / "run-8" / "scores.json"  # the first run of the chosen tuning of the reference
+    file.write_text(re.sub(r'"loss": 2\.', '"loss": 3.', file.read_text()))
+    assert [file.read_bytes() for file in built(there).write(there)] != first
+
+
+def test_the_csv_has_a_line_for_each_run_and_says_which_count(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(results(report.findings))))
+    assert len(rows) == 72
+    assert sum(row["compared"] == "True" for row in rows) == 24
+    assert {row["state"] for row in rows} == {"done", "diverged"}
+    assert float(rows[8]["test_loss"]) == pytest.approx(tuned("transformer_2017", {"optimizer.lr": 0.001}, 0))
+
+
+def test_tables_for_a_notebook_are_flat(ladder: Path) -> None:
+    tables = load(ladder, points=5)
+    assert len(tables.runs) == 72
+    assert {row["optimizer.lr"] for row in tables.runs} == {0.0003, 0.001, 0.003}
+    assert not [
+        value
+        for row in (*tables.runs, *tables.scores, *tables.metrics)
+        for value in row.values()
+        if isinstance(value, dict)
+    ]
+    assert {row["kind"] for row in tables.scores} == {"total", "skill", "distance", "length"}
+    counted = [row for row in tables.metrics if row["job"] == 0 and row["split"] == "train"]
+    assert len(counted) <= 11
+    assert counted[-1]["step"] == 300
+
+
+def test_a_study_that_runs_says_what_is_missing(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3), run={"base": {"rich": False}})
+    for number in (3, 4, 5):
+        shutil.rmtree(tmp_path / f"run-{number}")
+        (folder / f"{number}.json").unlink()
+    (folder / "4.json").write_text(json.dumps({"job": 4, "state": "running", "folder": None}))
+    report = built(folder)
+    assert report.page.answer.startswith("No answer yet")
+    assert "6 jobs, 3 seeds: 3 done, 2 not started, 1 running." in report.page.facts
+    missing = {one.key: one.missing for one in report.page.sections if one.missing}
+    assert {
+        "skills",
+        "distances",
+        "lengths",
+        "gradients",
+        "budgets",
+        "tuning",
+        "literature",
+        "pareto",
+    } <= missing.keys()
+    assert "no run of other is done" in section(report, "verdicts")
+
+
+def test_a_run_that_cannot_be_read_is_told_and_the_rest_is_reported(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    (tmp_path / "run-4" / "metrics.jsonl").write_text("{\n")
+    report = built(folder)
+    assert "unreadable" in section(report, "failures")
+    assert report.findings.rows[0].n == 2
+
+
+def test_plain_folders_of_runs_are_reported(tmp_path: Path) -> None:
+    for seed in range(2):
+        for norm in ("a", "b"):
+            words = ["data=toy", f"model/norm={norm}", "out=somewhere", "runtime.threads=1"]
+            write_run(tmp_path / f"{norm}{seed}", 2.0, seed, overrides=words)
+    report = built(tmp_path)
+    assert report.findings.question.names == ("model/norm=a", "model/norm=b")
+    assert report.page.answer.startswith("No claim is made: there are 2 of the 8 pairs")
+
+
+def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", 2.0, 0)
+    report = built(tmp_path)
+    assert "nothing to compare" in report.page.answer
+    report.write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "sentence"),
+    [
+        (lambda folder: (folder / "study.json").write_text("{"), "study.json is damaged"),
+        (lambda folder: (folder / "study.json").write_text("[]"), "holds no object"),
+        (lambda folder: (folder / "study.json").write_text('{"format": 9}'), "has format 9"),
+        (lambda folder: _edit(folder, variants=[{"name": 3}]), "name is 3"),
+        (lambda folder: _edit(folder, reference="gone"), "'gone' is none of its variants"),
+        (lambda folder: _edit(folder, jobs=[]), "lists no jobs"),
+        (lambda folder: (folder / "0.json").write_text("{"), "0.json is missing or damaged"),
+        (lambda folder: (folder / "0.json").write_text('{"state": 3}'), "0.json is damaged"),
+        (lambda folder: (folder / "study.json").unlink(), "is no study"),
+        (shutil.rmtree, "no folder"),
+    ],
+)
+def test_what_is_no_study_is_refused_with_a_sentence(tmp_path: Path, break_it: Any, sentence: str) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(1))
+    break_it(folder)
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        built(folder)
+
+
+def _edit(folder: Path, **changes: Any) -> None:
+    file = folder / "study.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium here")
+def test_a_browser_shows_the_report_at_both_widths(report: Report, tmp_path: Path) -> None:
+    path = report.write(tmp_path)[0]
+    with Browser() as browser:
+        for width, dark in ((400, False), (1600, True)):
+            browser.open(path, width=width, dark=dark)
+            charts = browser.ask("document.querySelectorAll('.chart').length")
+            assert charts >= 14
+            assert (
+                browser.ask("[...document.querySelectorAll('.chart')].filter(c => c.querySelector('.trace')).length")
+                == charts
+            )
+            assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+            first = "document.querySelector('#verdicts .word').getBoundingClientRect().bottom"
+            assert browser.ask(f"{first} < innerHeight")  # a verdict on the first screen
+        browser.ask("document.querySelector('#verdicts th:nth-child(3) button').click()")
+        shown = browser.ask("[...document.querySelectorAll('#verdicts tbody')][0].rows[0].cells[0].textContent")
+        assert shown == "pre_norm"
+        assert set(browser.requests) == {path.as_uri()}
+        assert not browser.complaints
