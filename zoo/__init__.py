@@ -2,6 +2,7 @@
 
     model = zoo.build("llama", "model/norm=layernorm", "model.d_model=128")
     run = zoo.load("runs/...")                   # run.model, run.tokenizer, run.config
+    study = zoo.study.load("runs/studies/...")   # tables of its runs, metrics and scores; without torch
 
 Importing this package imports nothing heavy; torch comes with the first use.
 """
@@ -20,6 +21,10 @@ __all__ = ["UserError", "build", "complete", "fill", "generate", "load"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "study":
+        import importlib
+
+        return importlib.import_module("zoo.study")
     if name not in _HOME:
         raise AttributeError(f"module 'zoo' has no attribute '{name}'")
     import importlib

@@ -47,6 +47,9 @@ def test_the_commands_of_the_readme_run(
 ) -> None:
     if "runs/<run>" in line:
         line = line.replace("runs/<run>", request.getfixturevalue("a_run"))
+    if "runs/studies/<study>" in line:
+        request.getfixturevalue("a_run")
+        line = line.replace("runs/studies/<study>", "runs")
     words = shlex.split(line)
     assert words[0] == "python"
     if words[1] == "-m":
@@ -58,7 +61,7 @@ def test_the_commands_of_the_readme_run(
     else:
         given = {word.partition("=")[0] for word in words}
         small = [one for one in TINY if one.partition("=")[0] not in given]
-        if given & {"run", "resume"}:
+        if given & {"run", "resume", "study"}:
             small = []
         if "data=toy" in words:
             small = [*small, "data.tokens=[20000,4000,4000]"]

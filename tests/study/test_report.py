@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+import zoo
 from tests.page.chromium import CHROMIUM, Browser
 from tests.study.simulated import noisy, write_run, write_study
 from zoo.errors import UserError
 from zoo.page import Figure, Table, markdown
-from zoo.study import load
 from zoo.study.report.page import Report, built, results
 
 EFFECTS = {"transformer_2017": 0.0, "pre_norm": -0.06, "rmsnorm": -0.06}
@@ -132,7 +132,7 @@ def test_the_csv_has_a_line_for_each_run_and_says_which_count(report: Report) ->
 
 
 def test_tables_for_a_notebook_are_flat(ladder: Path) -> None:
-    tables = load(ladder, points=5)
+    tables = zoo.study.load(ladder, points=5)
     assert len(tables.runs) == 72
     assert {row["optimizer.lr"] for row in tables.runs} == {0.0003, 0.001, 0.003}
     assert not [
