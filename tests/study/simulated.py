@@ -127,6 +127,8 @@ def _skills(loss: float) -> dict[str, Any]:
             "accuracy": 0.4,
             "determined": 10,
             "determined_accuracy": 0.5,
+            "determined_by_distance": {distance: 0.9 - far / 10 for far, distance in enumerate(DISTANCES)},
+            "lines": {"chance": {"accuracy": 0.125, "nats": 2.08}},
             "by_distance": {distance: loss - 1 + far / 10 for far, distance in enumerate(DISTANCES)},
         }
         for place, skill in enumerate(SKILLS)

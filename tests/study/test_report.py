@@ -96,6 +96,10 @@ def test_every_section_shows_its_numbers(report: Report) -> None:
     assert "optimizer.lr=0.003 seed=0,1,2,3,4,5,6,7" in section(report, "reproduce")
     assert "| machine.processor | a processor |" in section(report, "environment")
     assert "+10.0" in section(report, "matching")
+    assert (
+        "Recall, 8–15 words back: `transformer_2017` is right most often, in 60.0%, where chance gives 12.5%"
+        in section(report, "distances")
+    )
 
 
 def test_every_figure_has_a_finding_units_and_its_numbers(report: Report) -> None:
@@ -186,6 +190,12 @@ def test_plain_folders_of_runs_are_reported(tmp_path: Path) -> None:
     report = built(tmp_path)
     assert report.findings.question.names == ("model/norm=a", "model/norm=b")
     assert report.page.answer.startswith("No claim is made: there are 2 of the 8 pairs")
+
+
+def test_a_score_below_the_floor_is_told(tmp_path: Path) -> None:
+    effects = {"base": 0.0, "peeks": -0.6}  # the floor is 1.5
+    facts = built(write_study(tmp_path, noisy(effects, shared=0.0), tuple(effects), range(2))).page.facts
+    assert facts[1].startswith("Too good to be true: `peeks`, below")
 
 
 def test_one_variant_is_no_comparison(tmp_path: Path) -> None:

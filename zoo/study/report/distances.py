@@ -1,6 +1,6 @@
 """How far back a model can reach: loss above the floor by distance, recall first."""
 
-from zoo.page import Axis, Block, Column, Figure, Section, Table, line
+from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean
 from zoo.study.run import Run
@@ -25,6 +25,12 @@ def section(findings: Findings) -> Section:
     blocks: list[Block] = [
         _figure(findings, skill, {name: one.get(skill, {}) for name, one in found.items()}) for skill in skills
     ]
+    right = {name: _by_distance(evidence.done(name), "determined_by_distance") for name in evidence.shown}
+    blocks += [
+        _right(findings, skill, {name: one.get(skill, {}) for name, one in right.items()})
+        for skill in skills
+        if any(len(one.get(skill, {})) > 1 for one in right.values())
+    ][:1]
     return Section("distances", TITLE, blocks)
 
 
@@ -32,11 +38,11 @@ def _rank(skill: str) -> int:
     return FIRST.index(skill) if skill in FIRST else len(FIRST)
 
 
-def _by_distance(runs: list[Run]) -> dict[str, dict[str, list[float]]]:
+def _by_distance(runs: list[Run], key: str = "by_distance") -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = {}
     for run in runs:
         for skill, one in run.scores.get("test", {}).get("skills", {}).items():
-            for distance, above in one.get("by_distance", {}).items():
+            for distance, above in (one.get(key) or {}).items():
                 if distance != "none" and isinstance(above, int | float):
                     found.setdefault(skill, {}).setdefault(distance, []).append(above)
     return found
@@ -58,6 +64,39 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     return Figure(
         title, marks, Axis("words back", categories=distances), Axis("loss above the floor (nats per target)"), table
     )
+
+
+def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float]]]) -> Figure:
+    """How often what is determined is predicted right, with the line of chance."""
+    found = {name: one for name, one in found.items() if one}
+    distances = sorted({d for one in found.values() for d in one}, key=_start)
+    marks = [
+        line(name, distances, [mean(one.get(d, [])) for d in distances], findings.evidence.slot(name), dots=True)
+        for name, one in found.items()
+    ]
+    rows: list[list[Cell]] = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
+    chance = _chance(findings, skill)
+    if chance is not None:
+        marks.append(line("chance", distances, [chance] * len(distances), len(findings.question.names)))
+        rows.append(["chance", *[chance] * len(distances)])
+    table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
+    far = distances[-1]
+    best = max(found, key=lambda name: mean(found[name].get(far, [])) or 0.0)
+    value = mean(found[best].get(far, [])) or 0.0
+    than = "" if chance is None else f", where chance gives {chance:.1%}"
+    title = f"{skill.capitalize()}, {far} words back: `{best}` is right most often, in {value:.1%}{than}"
+    return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
+
+
+def _chance(findings: Findings, skill: str) -> float | None:
+    """What guessing gets right, where the corpus says so."""
+    for name in findings.evidence.shown:
+        for run in findings.evidence.done(name):
+            lines = run.scores.get("test", {}).get("skills", {}).get(skill, {}).get("lines") or {}
+            value = (lines.get("chance") or {}).get("accuracy")
+            if isinstance(value, int | float):
+                return float(value)
+    return None
 
 
 def _start(distance: str) -> float:

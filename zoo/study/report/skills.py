@@ -1,6 +1,6 @@
 """Loss above the floor by skill, on corpora whose source is known."""
 
-from zoo.page import Axis, Column, Figure, Section, Table, line
+from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean, spread
 from zoo.study.run import Run
@@ -21,14 +21,17 @@ def section(findings: Findings) -> Section:
         line(name, skills, [mean(one.get(skill, [])) for skill in skills], evidence.slot(name), dots=True)
         for name, one in above.items()
     ]
-    rows = [
-        [skill, name, mean(one[skill]), spread(one[skill]), len(one[skill])]
+    right = {name: _right(evidence.done(name)) for name in above}
+    rows: list[list[Cell]] = [
+        [skill, name, mean(one[skill]), spread(one[skill]), mean(right[name].get(skill, [])), len(one[skill])]
         for skill in skills
         for name, one in above.items()
         if one.get(skill)
     ]
     columns = [Column("skill"), Column("variant"), Column("above the floor (nats per target)", 3)]
-    table = Table([*columns, Column("least … greatest seed"), Column("seeds")], rows)
+    table = Table(
+        [*columns, Column("least … greatest seed"), Column("right, of what is determined", 3), Column("seeds")], rows
+    )
     y = Axis("loss above the floor (nats per target)")
     return Section("skills", TITLE, [Figure(_title(above, skills), marks, Axis("skill", categories=skills), y, table)])
 
@@ -39,6 +42,16 @@ def _by_skill(runs: list[Run]) -> dict[str, list[float]]:
         for skill, one in run.scores.get("test", {}).get("skills", {}).items():
             if isinstance(one.get("loss"), int | float) and isinstance(one.get("floor"), int | float):
                 found.setdefault(skill, []).append(one["loss"] - one["floor"])
+    return found
+
+
+def _right(runs: list[Run]) -> dict[str, list[float]]:
+    """Share of the determined targets that are predicted right, by skill."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        for skill, one in run.scores.get("test", {}).get("skills", {}).items():
+            if isinstance(one.get("determined_accuracy"), int | float):
+                found.setdefault(skill, []).append(one["determined_accuracy"])
     return found
 
 
