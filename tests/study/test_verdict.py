@@ -62,6 +62,22 @@ def test_a_table_of_many_rows_says_how_many_seeds_it_needs(tmp_path: Path) -> No
     assert "9 pairs that a claim needs in a table of 7 rows" in rows[0].why
 
 
+def test_a_claim_that_stands_alone_falls_among_other_rows(tmp_path: Path) -> None:
+    """Seven of eight pairs with one sign and a small eighth: p = 4/256, clear in one row, not in five."""
+    base = dict.fromkeys(range(8), 2.0)
+    good = {seed: 2.0 - 0.01 * (seed + 1) for seed in range(8)} | {0: 2.001}
+    same = {seed: 2.0 + 0.01 * (-1) ** seed for seed in range(8)}
+    alone = {"base": base, "good": good}
+    (row,) = findings(write_study(tmp_path / "alone", listed(alone), tuple(alone))).rows
+    assert (row.verdict, row.p, row.corrected) == ("better", 4 / 256, 4 / 256)
+    many = alone | {f"v{place}": same for place in range(4)}
+    row = findings(write_study(tmp_path / "many", listed(many), tuple(many))).rows[0]
+    assert (row.verdict, row.p, row.corrected) == ("within noise", 4 / 256, 20 / 256)
+    assert row.difference is not None
+    assert row.difference.high is not None
+    assert row.difference.high < 0  # the interval alone would claim it
+
+
 def test_one_seed_has_no_spread_and_no_test(tmp_path: Path) -> None:
     (row,) = findings(write_study(tmp_path, noisy({"base": 0.0, "other": -1.0}), seeds=[3])).rows
     assert row.difference is not None

@@ -1,0 +1,37 @@
+"""Equal budgets: read between validations, never beyond them."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.simulated import noisy, write_study
+from zoo.study.budgets import views
+from zoo.study.evidence import sort_out
+from zoo.study.loading import load_runs
+from zoo.study.report.numbers import at, grid
+
+
+def test_a_line_is_read_between_its_points_and_nowhere_else() -> None:
+    line = ((1.0, 2.0, 4.0), (5.0, 3.0, 2.0))
+    assert [at(line, x) for x in (1.0, 1.5, 2.0, 3.0, 4.0)] == [5.0, 4.0, 3.0, 2.5, 2.0]
+    assert [at(line, x) for x in (0.9, 4.1)] == [None, None]
+    assert at(((), ()), 1.0) is None
+    assert grid([line, ((2.0, 3.0, 9.0), (0.0, 0.0, 0.0))]) == [2.0, 3.0, 4.0]
+
+
+def test_the_budget_is_what_all_runs_reached(tmp_path: Path) -> None:
+    """`slow` needs twice the FLOPs and the time, so it is read at half of its training there."""
+    run = {"slow": {"costs": {"flops_per_token": 4000.0}, "speed": 0.5}}
+    folder = write_study(
+        tmp_path, noisy({"base": 0.0, "slow": -0.1}, sd=0, shared=0), ("base", "slow"), range(3), run=run
+    )
+    found = {view.axis: view for view in views(sort_out(load_runs(folder)))}
+    assert found["steps"].budget == 300
+    assert found["flops"].budget == 3 * 2000 * 300 * 128
+    assert found["seconds"].budget == pytest.approx(3.0)
+    assert [found[axis].winner for axis in ("steps", "tokens", "flops", "seconds")] == ["slow", "slow", "base", "base"]
+    lead = found["flops"].lead("slow")
+    assert lead is not None
+    assert lead.n == 3
+    half = 2.0 - 0.1 + 3 * (2.718281828**-2) - 3 * (2.718281828**-4)  # its curve at step 150
+    assert found["flops"].losses["slow"][0] == pytest.approx(half, abs=1e-6)
