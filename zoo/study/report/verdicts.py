@@ -44,7 +44,7 @@ def _table(findings: Findings, rows: tuple[Row, ...], caption: str) -> Table:
         Column("95 % interval"),
         Column("pairs"),
         Column("p, corrected", 4),
-        Column("p", 4),
+        Column("p, not corrected", 4),
         Column(f"mean ({unit})", 4),
         *([Column("against")] if chain else []),
         Column("runs"),
@@ -68,7 +68,7 @@ def _row(findings: Findings, row: Row, chain: bool) -> list[Cell]:
         *([row.against] if chain else []),
         _runs(findings, row.variant),
         row.detectable,
-        _remark(row),
+        _remark(findings, row),
     ]
 
 
@@ -89,8 +89,11 @@ def _runs(findings: Findings, variant: str) -> str:
     return ", ".join(f"{states[state]}{NARROW}{state}" for state in order if states[state]) or "none"
 
 
-def _remark(row: Row) -> str:
+def _remark(findings: Findings, row: Row) -> str:
     parts = [row.why]
+    refused = sum(run.variant == row.variant for run, _ in findings.evidence.refused)
+    if refused and row.n:
+        parts.append(f"{refused} runs are not comparable")
     if row.losses:
         parts.append(f"diverged on {row.losses} of {row.n} seeds")
     if row.wins:
