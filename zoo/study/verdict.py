@@ -22,6 +22,9 @@ Verdict = Literal["better", "worse", "within noise", "not enough seeds", "not co
 LEAST = 8
 """Pairs below which nothing is claimed."""
 
+SPREAD = 4
+"""Pairs below which their spread is a guess, so that no detectable difference is said."""
+
 HIGHER_IS_BETTER = ("accuracy",)
 
 
@@ -135,7 +138,7 @@ def _say(row: Row, rows: int, needed: int, sign: int) -> Row:
     if not row.n:
         return row
     found = row.difference
-    if found is not None and found.sd is not None:
+    if found is not None and found.sd is not None and found.n >= SPREAD:
         row = replace(row, detectable=found.sd * detectable(max(row.n, needed), rows))
     if row.n < needed:
         rest = f" in a table of {rows} rows" if needed > LEAST else ""
