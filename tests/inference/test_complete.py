@@ -1,7 +1,10 @@
 """Texts in, texts out."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
+from torch import Tensor
 
 import zoo
 from tests.helpers import CAUSAL_TOPOLOGIES, composed, learned
@@ -9,9 +12,12 @@ from tests.inference.runs import rigged_run, run_of, words
 from zoo.api import Run
 from zoo.data.tokenizer.chars import Chars
 from zoo.errors import UserError
+from zoo.inference.compiled import CompiledStep
 from zoo.inference.complete import complete, continuations
 from zoo.inference.opening import open_with
 from zoo.inference.settings import Settings
+from zoo.model import Model
+from zoo.state import ModelState
 
 
 def test_rows_end_by_their_own_stop_texts() -> None:
@@ -90,6 +96,19 @@ def test_what_cannot_be_gone_on_from_is_refused_with_one_sentence() -> None:
     for run, prompt, settings, words_said in bad_prompts():
         with pytest.raises(UserError, match=words_said):
             complete(run, prompt, **settings)
+
+
+def test_steps_are_compiled_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, made = run_of(), []
+
+    def of(model: Model, state: ModelState) -> Callable[[Tensor, ModelState], Tensor]:
+        made.append(len(state.history.positions))
+        return lambda tokens, state: model(tokens[:, None], state=state).logits[:, -1]
+
+    monkeypatch.setattr(CompiledStep, "of", of)
+    settings = Settings(max_new_tokens=3, samples=2)
+    assert continuations(run, ["The "], settings, compiled=True) == continuations(run, ["The "], settings)
+    assert made == [2]
 
 
 def test_it_is_offered_by_the_package() -> None:
