@@ -44,6 +44,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     from zoo.assembly import build_model
     from zoo.compose import compose
     from zoo.config import parse, plain
+    from zoo.experiment import Experiment
     from zoo.jobs.parts import place
     from zoo.objective import Task
     from zoo.training.loop import fit
@@ -55,7 +56,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     sizes = [f"model.d_model={size.width}", f"model.n_layers={size.layers}", f"model.n_heads={HEADS}"]
     sizes += [f"model.ffn.experts={size.experts}"] * (job == "experts")
     node = plain(compose([f"model={preset}", *sizes, f"budget.context={size.length}", *overrides]))
-    experiment = parse({key: value for key, value in node.items() if key not in ("plugins", "resume")})
+    experiment = parse({key: node[key] for key in Experiment.__dataclass_fields__})
     machinery = resolve(experiment.runtime)
     torch.set_num_threads(machinery.threads)
     model = build_model(experiment.model, size.vocabulary, seed=0)

@@ -45,7 +45,7 @@ class Runtime:
 
     device: str
     dtype: Literal["auto", "float32", "bfloat16", "float16"]
-    attention: Literal["auto", "plain", "fused"]
+    attention: Literal["auto", "plain", "fused", "products"]
     compile: bool
     threads: int | None
 

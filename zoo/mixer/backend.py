@@ -1,4 +1,5 @@
-"""Two ways to compute the same attention: written out, and torch's fused kernel. They agree to rounding."""
+"""Three ways to compute the same attention: written out, by matrix products that take the mask in, and by torch's fused
+kernel. They agree to rounding; which is fastest depends on device, dtype and length (see zoo.training.runtime)."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -91,10 +92,57 @@ def fused(
     if bias is not None:
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
-    mixed = attend(q, k, v, attn_mask=mask)
+    return _zero_where_blind(attend(q, k, v, attn_mask=mask), context, visible)
+
+
+def products(
+    q: Float[Tensor, "B H T K"],
+    k: Float[Tensor, "B G S K"],
+    v: Float[Tensor, "B G S U"],
+    context: Context,
+    scores: Scores,
+) -> Float[Tensor, "B H T U"]:
+    """The same by two matrix products, the first of which scales the scores and adds mask and bias to them. Scores have
+    the dtype of q; a softmax keeps its sums in float32 inside."""
+    groups, repeats = k.shape[1], q.shape[1] // k.shape[1]
+    bias, visible = context.position_bias(q), context.visible(scores.window)
+    rows, keys, values = rearrange(q, "B (G R) T K -> (B G) (R T) K", G=groups), k.flatten(0, 1), v.flatten(0, 1)
+    if bias is not None:
+        bias = bias.to(q.dtype)
+        added = bias if visible is None else bias.masked_fill(~visible[:, None], _low(q.dtype))
+        logits = _scores(rows, keys, added.expand(-1, q.shape[1], -1, -1), groups, scores.scale)
+    elif visible is not None:
+        key = ("added", scores.window, q.dtype, context.queries, context.keys)
+        mask = context.once(key, lambda: torch.zeros_like(visible, dtype=q.dtype).masked_fill(~visible, _low(q.dtype)))
+        logits = _scores(rows, keys, mask[:, None].expand(-1, repeats, -1, -1), 1, scores.scale)
+    else:
+        logits = torch.baddbmm(rows.new_zeros(1, 1, 1), rows, keys.mT, beta=0, alpha=scores.scale)
+    mixed = torch.bmm(scores.dropout(logits.softmax(dim=-1)).to(v.dtype), values)
+    mixed = rearrange(mixed, "(B G) (R T) U -> B (G R) T U", G=groups, R=repeats)
+    return _zero_where_blind(mixed, context, visible)
+
+
+def _scores(rows: Tensor, keys: Tensor, added: Float[Tensor, "R H T S"], groups: int, scale: float) -> Tensor:
+    """scale · q kᵀ + what is added: per row of the batch and per group, or the same for all of them."""
+    added = rearrange(added, "B (G R) T S -> B G (R T) S", G=groups)
+    if len(added) > 1 or groups > 1:
+        batch = len(rows) // groups if groups > 1 else len(added)
+        added = added.expand(batch, len(rows) // batch, -1, -1).flatten(0, 1)
+    else:
+        added = added[0]
+    return torch.baddbmm(added, rows, keys.mT, alpha=scale)
+
+
+def _low(dtype: torch.dtype) -> float:
+    """What hides a score: its weight is exactly 0, and no sum with a score overflows."""
+    return torch.finfo(dtype).min / 2
+
+
+def _zero_where_blind(mixed: Float[Tensor, "B H T U"], context: Context, visible: Tensor | None) -> Tensor:
+    """A query that sees no key, which only padding can bring about, gets zeros."""
     if visible is None or context.keys.real is None:
         return mixed
     return mixed.masked_fill(~visible.any(-1)[:, None, :, None], 0.0)
 
 
-BACKENDS: dict[str, Attend] = {"plain": plain, "fused": fused}
+BACKENDS: dict[str, Attend] = {"plain": plain, "fused": fused, "products": products}
