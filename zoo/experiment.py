@@ -46,8 +46,9 @@ class Runtime:
     device: str
     dtype: Literal["auto", "float32", "bfloat16", "float16"]
     attention: Literal["auto", "plain", "fused", "products"]
-    compile: bool
+    compile: bool | Literal["auto"]
     threads: int | None
+    checkpoint_activations: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

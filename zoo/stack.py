@@ -6,6 +6,7 @@ from typing import cast
 
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from zoo.block import Block
 from zoo.common import Part
@@ -54,6 +55,7 @@ class Stack(Part):
         self.blocks = cast(list[Block], nn.ModuleList(blocks))
         self.closing_norm = closing_norm
         self.causal = causal
+        self.recompute = False  # set by the runtime: memory for time, the numbers stay
 
     def forward(
         self,
@@ -73,10 +75,25 @@ class Stack(Part):
         x = self.embedding.close(x)
         total: Auxiliary = {}
         for block, context in zip(self.blocks, self._contexts(sequence, keys, attend, memory, state), strict=True):
-            x, auxiliary = block(x, context)
+            x, auxiliary = (
+                self._recomputed(block, x, context) if self.recompute and state is None else block(x, context)
+            )
             for name, loss in auxiliary.items():
                 total[name] = total[name] + loss if name in total else loss
         return self.closing_norm(x), total
+
+    def _recomputed(
+        self, block: Block, x: Float[Tensor, "B T D"], context: Context
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        """The same block; of its insides nothing is kept, the backward pass computes them again. Dropout goes back to
+        the start of its stream, and the memo is the block's own: what it holds may need a gradient."""
+
+        def run(x: Tensor) -> tuple[Tensor, Auxiliary]:
+            cross = None if context.cross is None else replace(context.cross, memo={})
+            return block(x, replace(context, memo={}, cross=cross))
+
+        result: tuple[Tensor, Auxiliary] = checkpoint(run, x, use_reentrant=False)
+        return result
 
     def _contexts(
         self, sequence: Sequence, keys: Sequence, attend: Attend, memory: Memory | None, state: ModelState | None

@@ -67,5 +67,6 @@ TINY = (
     "budget.evaluate_batches=2",
     "schedule.warmup=1",
     "runtime.threads=1",
+    "runtime.dtype=float32",
 )
 """A run of a second."""

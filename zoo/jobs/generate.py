@@ -81,7 +81,9 @@ def _place(runs: Sequence[Run], node: Mapping[str, Any]) -> Machinery:
     """The runs on the device of `runtime`; steps are compiled by what generates, not here."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    machinery = resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    machinery = resolve(
+        Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")), convert(node["cache"], str, "cache")
+    )
     torch.set_num_threads(machinery.threads)
     for run in runs:
         place(run.model, replace(machinery, compile=False))

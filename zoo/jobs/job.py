@@ -50,7 +50,7 @@ class Job:
         resumed = {"overrides": about["overrides"], **here}
         folder.start(self.node, {**about, **self._record(), **here}, step=start, resumed=resumed)
         since = f", from step {start}" if start else ""
-        self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}")
+        self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}; {self.machinery.words()}")
         try:
             self._fit()
             if self.state.step < steps:
@@ -140,16 +140,19 @@ class Job:
         return values
 
     def _evaluate(self, split: HeldOut, batches: int | None) -> Scores:
-        return evaluate(
-            self.parts.model,
-            self.parts.feed.evaluation(split, batches),
-            self.byte_lengths,
-            device=self.parts.device,
-            autocast=self.machinery.autocast,
-            bytes_unknown=self.corpus.splits[split].bytes_unknown,
-            skills=self.corpus.skills,
-            lines=self.corpus.lines,
-        )
+        with torch.compiler.set_stance(
+            "force_eager"
+        ):  # compiling once more, for scores, takes longer than most scoring
+            return evaluate(
+                self.parts.model,
+                self.parts.feed.evaluation(split, batches),
+                self.byte_lengths,
+                device=self.parts.device,
+                autocast=self.machinery.autocast,
+                bytes_unknown=self.corpus.splits[split].bytes_unknown,
+                skills=self.corpus.skills,
+                lines=self.corpus.lines,
+            )
 
     def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:
         state = self.state

@@ -32,7 +32,9 @@ def opened(node: Mapping[str, Any]) -> Opened:
     path = Path(convert(node["run"], str, "run"))
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    machinery = resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    machinery = resolve(
+        Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")), convert(node["cache"], str, "cache")
+    )
     run = load(path)
     torch.set_num_threads(machinery.threads)
     place(run.model, replace(machinery, compile=False))

@@ -11,6 +11,7 @@ from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.model import Model
 from zoo.objective import Objective, objectives
+from zoo.stack import Stack
 from zoo.topology import topologies
 from zoo.training.feed import Feed
 from zoo.training.loss_scale import LossScale
@@ -52,6 +53,9 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
     refuse_limit(model, budget.context, "budget.context")
     counted = costs(model, budget.context)
+    for module in model.modules():
+        if isinstance(module, Stack):
+            module.recompute = experiment.runtime.checkpoint_activations
     place(model, machinery)
     optimizer = optimizers.build(experiment.optimizer, model)
     device = torch.device(machinery.device)

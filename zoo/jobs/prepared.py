@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from omegaconf import DictConfig
 
+from zoo import sweep
+from zoo.assembly import assemble
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
@@ -16,7 +19,7 @@ from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
 from zoo.plugins import load_plugins
 from zoo.schema import convert
-from zoo.training.runtime import Machinery, resolve
+from zoo.training.runtime import Machinery, Work, resolve
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,15 @@ class Prepared:
     resume: Path | None
 
 
+def work_of(experiment: Experiment, vocabulary: int) -> Work:
+    """What the training costs: three forward passes for each row."""
+    budget = experiment.budget
+    with torch.device("meta"):
+        model = assemble(experiment.model, vocabulary)
+    rows = budget.steps * budget.accumulate * budget.batch_size
+    return Work(budget.context, 3.0 * rows * model.flops(budget.context))
+
+
 def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:
     """Read the config; the tokens of the corpus are made ready, nothing else is written. Raises UserError for bad
     input."""
@@ -44,7 +56,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     if resume is not None:
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = parse(node)
-    machinery = resolve(experiment.runtime)
+    resolve(experiment.runtime, experiment.cache)  # refuses what this machine does not have, before a corpus is made
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
@@ -52,5 +64,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     if report is not None:
         experiment = parse(node)
     node["data"] = with_resolved_paths(node["data"], corpus.summary)
+    work = work_of(experiment, corpus.tokenizer.vocabulary)
+    machinery = resolve(experiment.runtime, experiment.cache, work, sweep.folder())
     science = science_of(experiment, corpus.fingerprint)
     return Prepared(experiment, node, corpus, machinery, science, report, None if resume is None else Path(resume))

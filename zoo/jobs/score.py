@@ -24,7 +24,7 @@ from zoo.schema import convert, parse_option, typed
 from zoo.terminal import show
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
-from zoo.training.runtime import resolve
+from zoo.training.runtime import Work, resolve
 
 KEYS = (
     "data",
@@ -65,12 +65,14 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     """Scores by split. Raises UserError for a split that the corpus does not have, or that is too short."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    machinery = resolve(Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")))
+    cache = convert(node["cache"], str, "cache")
+    runtime = Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime"))
     batches, context = (convert(node[key], int | None, key) for key in ("batches", "context"))
     batch_size = convert(node["batch_size"], int, "batch_size")
     positive("", batches=batches, batch_size=batch_size, context=context)
+    machinery = resolve(runtime, cache, Work(context or run.config["context"], flops=0.0))
     data = parse_option("data", node.get("data") or run.config["data"], "data")
-    corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
+    corpus = load_corpus(data, run.tokenizer, cache)
     splits = _splits(node["splits"], corpus)
     context = context or run.config["context"]
     refuse_limit(run.model, context, "context")

@@ -19,7 +19,7 @@ def environment() -> dict[str, Any]:
         **_code(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
-        "machine": {"system": platform.platform(), "processor": _processor(), "cores": cores()},
+        "machine": {"system": platform.platform(), "processor": processor(), "cores": cores()},
     }
 
 
@@ -49,7 +49,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
     """The model name where the system tells it (Linux), else what Python knows."""
     info = Path("/proc/cpuinfo")
     if info.exists():

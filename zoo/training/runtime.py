@@ -1,8 +1,11 @@
 """What the machine can do decides how a run is computed; what was decided is recorded with the run."""
 
+import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,8 +13,15 @@ import torch
 from zoo.config import positive
 from zoo.errors import UserError
 from zoo.experiment import Runtime
+from zoo.training.capability import bfloat16_pays, can_compile
+from zoo.training.files import json_text, read_json
 
 MOST_THREADS = 1024
+COMPILED_FROM = {"cpu": 12e12, "cuda": 5e15}
+"""Training FLOPs, of a CPU per thread, from which compiling is worth its time. Measured on a CPU (docs/performance.md):
+20 s to compile, 1.3 times as fast then; the figure of accelerators is a guess on the safe side."""
+PRODUCTS_UP_TO = {"float32": 128, "bfloat16": 512, "float16": 512}
+"""The longest rows for which a CPU computes attention faster by products than by torch's fused kernel."""
 DEFAULT_THREADS = torch.get_num_threads()
 """What torch chose when it was imported; a job that asks for nothing gets it back."""
 
@@ -36,6 +46,11 @@ class Machinery:
         """For a record."""
         return asdict(self)
 
+    def words(self) -> str:
+        """For a person: 'cpu, 2 threads, float32, fused attention, compiled'."""
+        how = "compiled" if self.compile else "eager"
+        return f"{self.device}, {self.threads} threads, {self.dtype}, {self.attention} attention, {how}"
+
     def differs(self, before: Mapping[str, Any]) -> str:
         """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does
         not."""
@@ -43,22 +58,62 @@ class Machinery:
         return ", ".join(f"{key}={before.get(key)} instead of {now[key]}" for key in now if before.get(key) != now[key])
 
 
-def resolve(runtime: Runtime) -> Machinery:
-    """Replace every `auto` and null: the accelerator if there is one; bfloat16 on it if it is native there, else
-    float32; fused attention, except in bfloat16 on a CPU, where torch's kernel is slower than attention written out.
+@dataclass(frozen=True)
+class Work:
+    """What is to be computed: the longest row, and the floating-point operations of the whole training."""
+
+    context: int
+    flops: float
+
+
+def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path | None = None) -> Machinery:
+    """Replace every `auto` and null by what this machine does fastest; the jobs of the study with that folder all do as
+    the first of them. The choice follows from the config, the machine and what `cache` keeps of its speed, from no
+    timing of the run.
+
+    device: the accelerator if there is one.  dtype: bfloat16 where products in it are faster, else float32.
+    attention, on a CPU: by products up to a length, beyond it fused; elsewhere fused.
+    compile: where the training is so long that it pays, and the machine can; never for scoring alone (no `work`).
     Raises UserError for what this machine does not have."""
     positive("runtime", threads=runtime.threads)
     if (runtime.threads or 1) > MOST_THREADS:
         raise UserError(f"runtime.threads={runtime.threads} must be at most {MOST_THREADS}")
     device = _device(runtime.device)
+    threads = runtime.threads or DEFAULT_THREADS
+    if runtime.compile is True and not can_compile(device):
+        raise UserError(f"runtime.compile=true needs a C++ compiler or, on {device.type}, Triton; set it to false")
     dtype = runtime.dtype
     if dtype == "auto":
-        dtype = "bfloat16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "float32"
+        dtype = "bfloat16" if bfloat16_pays(device, threads, Path(cache)) else "float32"
+    compiled = runtime.compile
+    if compiled == "auto":
+        enough = COMPILED_FROM.get(device.type, COMPILED_FROM["cuda"]) * (threads if device.type == "cpu" else 1)
+        compiled = work is not None and work.flops >= enough and can_compile(device)
     attention = runtime.attention
     if attention == "auto":
-        attention = "plain" if device.type == "cpu" and dtype == "bfloat16" else "fused"
-    threads = runtime.threads or DEFAULT_THREADS
-    return Machinery(str(device), dtype, attention, runtime.compile, threads, torch.__version__)
+        length = 0 if dtype == "float32" and not compiled else PRODUCTS_UP_TO[dtype]
+        short = work is not None and work.context <= length
+        attention = "products" if device.type == "cpu" and short else "fused"
+    chosen = {"dtype": dtype, "attention": attention, "compile": compiled}
+    if study is not None and "auto" in (runtime.dtype, runtime.attention, runtime.compile):
+        asked = (str(device), threads, runtime.dtype, runtime.attention, runtime.compile)
+        chosen |= first_choice(study / f"runtime-{'-'.join(map(str, asked))}.json".replace(":", "_"), chosen)
+    return Machinery(str(device), threads=threads, torch_version=torch.__version__, **chosen)  # type: ignore[arg-type]
+
+
+def first_choice(file: Path, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What the first job has written there; this one's choice, now written there, if it is the first."""
+    own = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        own.write_text(json_text(dict(chosen)))
+        with suppress(FileExistsError):
+            os.link(own, file)  # whole, or not at all
+        own.unlink()
+        return {key: read_json(file)[key] for key in chosen}
+    except (OSError, KeyError) as error:
+        raise UserError(
+            f"{file} cannot be used to agree on a runtime ({error}); set runtime.dtype, .attention, .compile"
+        ) from error
 
 
 def _device(name: str) -> torch.device:

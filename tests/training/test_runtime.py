@@ -1,0 +1,134 @@
+"""What `auto` chooses follows from config, machine and a kept measurement; what it may choose trains alike."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.helpers import composed
+from zoo.assembly import build_model
+from zoo.config import parse_model
+from zoo.errors import UserError
+from zoo.experiment import Runtime
+from zoo.jobs.parts import place
+from zoo.objective import Task
+from zoo.option import Option
+from zoo.training import capability, runtime
+from zoo.training.loop import fit
+from zoo.training.optimizer import optimizers
+from zoo.training.runtime import Machinery, Work, resolve
+from zoo.training.schedule import schedules
+
+AUTO = Runtime(device="cpu", dtype="auto", attention="auto", compile="auto", threads=1)
+SHORT, LONG = Work(128, flops=1e12), Work(128, flops=1e15)
+
+
+@pytest.fixture
+def speeds(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """What the machine is found to do, and how often it was looked at."""
+    found = {"float32": 100.0, "bfloat16": 400.0, "looks": 0}
+
+    def measure(threads: int) -> dict[str, float]:
+        found["looks"] += 1
+        return {name: found[name] for name in ("float32", "bfloat16")}
+
+    monkeypatch.setattr(capability, "product_speeds", measure)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    monkeypatch.setattr(runtime, "can_compile", lambda device: True)
+    return found
+
+
+def chosen(cache: Path, asked: Runtime = AUTO, *more: Any) -> tuple[str, str, bool]:
+    machinery = resolve(asked, str(cache), *more)
+    return machinery.dtype, machinery.attention, machinery.compile
+
+
+def test_auto_goes_by_measured_speed_by_length_and_by_work(tmp_path: Path, speeds: dict[str, float]) -> None:
+    assert chosen(tmp_path, AUTO, SHORT) == ("bfloat16", "products", False)
+    assert chosen(tmp_path, AUTO, LONG) == ("bfloat16", "products", True)
+    assert chosen(tmp_path, AUTO, replace(LONG, context=1024)) == ("bfloat16", "fused", True)
+    assert chosen(tmp_path, replace(AUTO, dtype="float32"), SHORT) == ("float32", "fused", False)
+    assert chosen(tmp_path) == ("bfloat16", "fused", False)  # to score: no training that compiling could pay for
+
+
+def test_bfloat16_is_chosen_only_where_it_is_clearly_faster(tmp_path: Path, speeds: dict[str, float]) -> None:
+    speeds["bfloat16"] = 60.0
+    assert chosen(tmp_path / "a", AUTO, SHORT)[0] == "float32"
+    speeds["bfloat16"] = 160.0
+    assert chosen(tmp_path / "b", AUTO, SHORT)[0] == "bfloat16"
+
+
+def test_a_machine_is_measured_once_and_a_damaged_note_is_measured_again(
+    tmp_path: Path, speeds: dict[str, float]
+) -> None:
+    chosen(tmp_path), chosen(tmp_path)
+    assert speeds["looks"] == 1
+    speeds["bfloat16"] = 1.0  # noise does not change the choice of later runs
+    assert chosen(tmp_path)[0] == "bfloat16"
+    (tmp_path / "machine.json").write_text("{")
+    assert chosen(tmp_path)[0] == "float32"
+    assert speeds["looks"] == 2
+    chosen(tmp_path, replace(AUTO, threads=2))
+    assert speeds["looks"] == 3
+
+
+def test_jobs_of_one_study_do_as_the_first(tmp_path: Path, speeds: dict[str, float]) -> None:
+    first = chosen(tmp_path, AUTO, LONG, tmp_path)
+    assert chosen(tmp_path, AUTO, SHORT, tmp_path) == first != chosen(tmp_path, AUTO, SHORT)
+    assert chosen(tmp_path, replace(AUTO, compile=False), LONG, tmp_path)[2] is False
+
+
+def test_what_is_asked_for_is_done_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = replace(AUTO, dtype="bfloat16", attention="plain", compile=False)
+    assert chosen(tmp_path, asked, LONG) == ("bfloat16", "plain", False)
+    assert not (tmp_path / "machine.json").exists()
+    monkeypatch.setattr(runtime, "can_compile", lambda device: False)
+    assert resolve(replace(asked, compile="auto"), str(tmp_path), LONG).compile is False
+    with pytest.raises(UserError, match="needs a C\\+\\+ compiler"):
+        resolve(replace(asked, compile=True), str(tmp_path))
+
+
+def test_the_real_measurement_gives_two_speeds() -> None:
+    assert all(speed > 0 for speed in capability.product_speeds(1, width=16, repeats=2).values())
+
+
+def losses(dtype: str, attention: str, backend: str | None = None, steps: int = 20) -> list[float]:
+    """The curve of a small model that learns to count, by that machinery."""
+    node = composed("model=modern")["model"] | {"d_model": 32, "n_layers": 2, "n_heads": 4}
+    model = build_model(parse_model(node), 16, seed=0)
+    place(model, Machinery("cpu", dtype, attention, False, 1, torch.__version__))
+    if backend:
+        model.compile(backend=backend)
+    tokens = (torch.arange(25)[None] * torch.arange(1, 9)[:, None]) % 13
+    task = Task({"tokens": tokens[:, :-1]}, tokens[:, 1:], torch.ones(8, 24))
+    made = fit(
+        model,
+        optimizers.build(Option("adamw", {"lr": 1e-3}), model),
+        schedules.build(Option("constant", {})),
+        lambda step: [task],
+        steps=steps,
+        seed=0,
+        device=torch.device("cpu"),
+        autocast=Machinery("cpu", dtype, attention, False, 1, "").autocast,
+    )
+    return [step.loss or 0.0 for step in made]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "attention", "backend", "bound"),
+    [
+        ("float32", "fused", None, 1e-4),
+        ("float32", "products", None, 1e-4),
+        ("float32", "products", "aot_eager", 1e-4),
+        ("bfloat16", "products", None, 0.02),
+        ("bfloat16", "fused", None, 0.02),
+    ],
+)
+def test_every_machinery_trains_along_the_reference_curve(
+    dtype: str, attention: str, backend: str | None, bound: float
+) -> None:
+    reference = losses("float32", "plain")
+    assert reference[-1] < reference[0] - 0.3
+    assert losses(dtype, attention, backend) == pytest.approx(reference, abs=bound)
