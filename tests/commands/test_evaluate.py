@@ -50,7 +50,12 @@ def test_the_runtime_acts(command: Command, folder: Path, monkeypatch: pytest.Mo
     compiled, threads = [], []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(self))
     monkeypatch.setattr(torch, "set_num_threads", threads.append)
-    assert command("evaluate", f"run='{folder}'", "runtime.compile=true", "runtime.threads=3").code == 0
+    assert (
+        command(
+            "evaluate", f"run='{folder}'", "runtime.compile=true", "runtime.threads=3", "runtime.dtype=float32"
+        ).code
+        == 0
+    )
     assert len(compiled) == 1
     assert threads == [3]
 
