@@ -76,6 +76,7 @@ def bad_prompts() -> list[tuple[Run, object, dict[str, object], str]]:
         (run, "\ud800", {}, "half a character at place 0"),
         (run_of(tokenizer=letters), "only this", {}, "does not know 'is', at character 7"),
         (run_of(tokenizer=words()), "the agent vanished", {}, "does not know ' vanished', at character 9"),
+        (run_of(tokenizer=words()), "agent", {}, "does not know 'agent', .*; begin with a space"),
         (run_of(position=learned(8)), "12345", {}, "a prompt of 5 and 64 new tokens need more positions than the 8"),
         (run_of("bert"), "the ", {}, "fills blanks and cannot go on from a text: zoo.fill"),
         (Run(run.model, run.tokenizer, {"objective": {"name": "tagging"}}, 0), "a", {}, "trained to label texts"),

@@ -50,9 +50,11 @@ def encode(tokenizer: Tokenizer, text: str) -> Tensor:
     if (tokenizer.byte_lengths[ids] < 0).any():
         said = tokenizer.decode(ids)
         at = next((i for i, (a, b) in enumerate(zip(text, said, strict=False)) if a != b), 0)
+        inside = tokenizer.takes_space and tokenizer.byte_lengths[tokenizer.encode(b" " + data)[0]] > 0
+        advice = "begin with a space, since it was seen inside a text only" if inside and not at else "leave it out"
         raise UserError(
-            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of the prompt; it was not"
-            " in the training text"
+            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of the prompt, from its"
+            f" training text; {advice}"
         )
     return torch.from_numpy(ids)
 
