@@ -57,16 +57,7 @@ def generate(
         return _drafted(model, draft, rows, max_new_tokens, stops, row_keys(len(prompt), seed, seeds), drafted, rule)
     ends = torch.tensor(stops, device=prompt.device)
     if beams > 1:
-        found = beam_search(
-            model,
-            rows,
-            max_new_tokens=max_new_tokens,
-            beams=beams,
-            length_penalty=length_penalty,
-            ends=lambda texts: torch.isin(texts[..., -1], ends),
-            enders=len(stops),
-        ).tokens[:, 0]
-        return found[:, : int((found >= 0).any(0).sum())]
+        return _searched(model, rows, max_new_tokens, ends, beams, length_penalty)
     stream = stream_tokens(
         model,
         rows,
@@ -78,6 +69,22 @@ def generate(
     )
     steps = list(stream)
     return torch.stack(steps, 1) if steps else prompt.new_empty(len(prompt), 0)
+
+
+def _searched(
+    model: Model, prompt: Prompt, longest: int, ends: Tensor, beams: int, length_penalty: int | float
+) -> Int[Tensor, "B N"]:
+    """The best text that a beam search finds for each row."""
+    found = beam_search(
+        model,
+        prompt,
+        max_new_tokens=longest,
+        beams=beams,
+        length_penalty=length_penalty,
+        ends=lambda texts: torch.isin(texts[..., -1], ends),
+        enders=len(ends),
+    ).tokens[:, 0]
+    return found[:, : int((found >= 0).any(0).sum())]
 
 
 def _drafted(
