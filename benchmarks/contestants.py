@@ -49,7 +49,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     from zoo.objective import Task
     from zoo.training.loop import fit
     from zoo.training.optimizer import optimizers
-    from zoo.training.runtime import resolve
+    from zoo.training.runtime import Work, resolve
     from zoo.training.schedule import schedules
 
     preset = {"causal": "llama", "translation": "transformer_2017", "masked": "bert", "experts": "mixtral"}[job]
@@ -57,7 +57,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     sizes += [f"model.ffn.experts={size.experts}"] * (job == "experts")
     node = plain(compose([f"model={preset}", *sizes, f"budget.context={size.length}", *overrides]))
     experiment = parse({key: node[key] for key in Experiment.__dataclass_fields__})
-    machinery = resolve(experiment.runtime)
+    machinery = resolve(experiment.runtime, experiment.cache, Work(size.length, flops=0.0))
     torch.set_num_threads(machinery.threads)
     model = build_model(experiment.model, size.vocabulary, seed=0)
     flops = 3 * size.rows * model.flops(size.length, size.length if job == "translation" else None)
