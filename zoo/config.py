@@ -117,7 +117,8 @@ def positive(where: str, **values: int | None) -> None:
 def _check(experiment: Experiment) -> None:
     """What only shows when the parts are seen together."""
     positive("budget", **vars(experiment.budget))
-    positive("record", **vars(experiment.record))
+    record = {key: value for key, value in vars(experiment.record).items() if key != "lengths"}
+    positive("record", **record, lengths=min(experiment.record.lengths or (1,)))
     if not 0 <= experiment.seed < 1 << 63:
         raise UserError(f"seed={experiment.seed} must be at least 0 and below 2^63")
     reason = refuse_topology(experiment.objective.name, experiment.model.topology.name)

@@ -58,6 +58,8 @@ class Record:
     log_every: int
     checkpoint_every: int
     keep_checkpoints: int
+    gradients_every: int | None
+    lengths: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, kw_only=True)

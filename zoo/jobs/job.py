@@ -11,12 +11,14 @@ from rich.console import RenderableType
 from zoo.data.corpus import Corpus
 from zoo.errors import UserError
 from zoo.experiment import Experiment
+from zoo.jobs.final import write_scores
 from zoo.jobs.parts import build_parts
 from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
 from zoo.terminal import show
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.evaluate import Scores, evaluate
+from zoo.training.gradients import gradient_norms, unclipped
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
 from zoo.training.progress import Display
@@ -57,6 +59,7 @@ class Job:
                 raise KeyboardInterrupt
             folder.drop_scores(steps)
             scores = {split: self._score(split, None) for split in HELD_OUT if split in self.corpus.splits}
+            write_scores(folder.path, scores, self.experiment, self.parts, self.corpus, self.machinery)
         except BaseException as error:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
                 self._end(error)
@@ -99,7 +102,9 @@ class Job:
                 last = step.step == budget.steps
                 state.step, state.tokens, state.seconds = step.step, step.tokens, state.seconds + step.seconds
                 self.display.update(step)
-                if step.step % record.log_every == 0 or last:
+                if last or any(
+                    every and step.step % every == 0 for every in (record.log_every, record.gradients_every)
+                ):
                     self._log(step)
                 if step.step % budget.evaluate_every == 0 and not last and "validation" in self.corpus.splits:
                     self._score("validation", budget.evaluate_batches)
@@ -118,7 +123,16 @@ class Job:
             grad_norm=step.grad_norm,
             scored=step.scored,
             tokens_per_second=step.positions / step.seconds if step.seconds else None,
+            **self._gradients(step),
         )
+
+    def _gradients(self, step: Step) -> dict[str, Any]:
+        """The gradient norm of each sublayer before clipping, where the record asks for it."""
+        every = self.experiment.record.gradients_every
+        if every is None or step.step % every:
+            return {}
+        factor = unclipped(step.grad_norm, self.parts.optimizer.clip)
+        return {"gradients": gradient_norms(self.parts.model, factor)}
 
     def _score(self, split: HeldOut, batches: int | None) -> dict[str, float | None]:
         """Score a held-out split, the whole of it or some batches, and write its line. Raises Diverged when the loss is

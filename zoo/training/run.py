@@ -27,7 +27,7 @@ State = Literal["running", "done", "failed", "diverged", "interrupted"]
 
 ANEW = "remove the folder to begin anew"
 
-WRITTEN = ("config.yaml", "record.json", "metrics.jsonl", "status.json")
+WRITTEN = ("config.yaml", "record.json", "metrics.jsonl", "scores.json", "status.json")
 """The files of a run folder that only the holder of its lock writes."""
 
 
