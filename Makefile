@@ -1,4 +1,4 @@
-# make demo   set up, train a small model on a toy language, say at the end where the run is
+# make demo   set up, run the ladder from 2017 to today at smoke size, name its report at the end
 # make test   set up, run everything that CI runs
 PYTHON ?= python3
 BIN := .venv/bin
@@ -15,7 +15,8 @@ BIN := .venv/bin
 setup: .venv/.installed
 
 demo: setup
-	$(BIN)/python train.py budget.steps=300
+	$(BIN)/python train.py study=ladder seed=0,1
+	$(BIN)/python evaluate.py study=runs/studies/ladder
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist worksteal

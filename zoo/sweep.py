@@ -9,6 +9,7 @@ import os
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from itertools import count
@@ -22,10 +23,13 @@ from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
 from zoo.study.notes import Note, read_notes, stop, stopped
-from zoo.study.worker import LAUNCHER, into_log, obey_launcher
+from zoo.study.worker import LAUNCHER, into_log, obey_launcher, this_process
 from zoo.terminal import show
 
 VARIABLE, NUMBER = "ZOO_SWEEP", "ZOO_JOB"
+
+FEW = 24
+"""So many jobs are all told in the end; of more only those that are not done."""
 
 _notes: list[Note] = []
 """The note of the job that this process is at."""
@@ -110,7 +114,7 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
     except KeyboardInterrupt:
         note.end(root, "interrupted")
         stop(root)
-        if not study:
+        if not study or os.environ.get(LAUNCHER) == this_process():  # else the launcher is told by the note
             raise
     finally:
         _notes.clear()
@@ -147,14 +151,21 @@ def report() -> int:
         if path is not None:
             _discard(path)
         return 0
+    few = len(notes) <= FEW
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("job", "state", "overrides that differ"):
         table.add_column(column, overflow="fold")
     common = set.intersection(*(set(note.overrides) for note in notes.values())) if len(notes) > 1 else set()
     for number, note in notes.items():
+        if note.state == "done" and not few:
+            continue
         differing = " ".join(one for one in note.overrides if one not in common)
         table.add_row(str(number), note.state, escape(differing))
-    show(escape(f"sweep {path}"), table)
+    counts = Counter(note.state for note in notes.values())
+    told = ", ".join(f"{count} {state}" for state, count in counts.items())
+    show(escape(f"{path}: {told}"), *([table] if table.row_count else []))
+    if (path / "study.json").exists():
+        show(escape(f"verdicts: python evaluate.py study={os.path.relpath(path)}"))
     failed = {note.state for note in notes.values()} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 

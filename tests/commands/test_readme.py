@@ -36,6 +36,20 @@ def a_run(command: Command, files: Path) -> str:
     return f"runs/{folder.name}"
 
 
+TWO = ["study.variants=[{name: a, overrides: []}, {name: b, overrides: ['model/norm=none']}]", "study.published=[]"]
+"""A study of two variants in place of all that it has."""
+
+HERE = "hydra/launcher=basic"
+"""Jobs in this process: the code under test is not that of other processes here."""
+
+
+@pytest.fixture
+def a_study(command: Command, files: Path) -> None:
+    """What stands for runs/studies/ladder."""
+    small = [*TINY, "data.tokens=[20000,4000,4000]", "seed=0", HERE]
+    assert command("train", "study=ladder", *TWO, *small).code == 0
+
+
 @pytest.mark.parametrize("line", LINES)
 def test_the_commands_of_the_readme_run(
     command: Command,
@@ -50,6 +64,8 @@ def test_the_commands_of_the_readme_run(
     if "runs/studies/<study>" in line:
         request.getfixturevalue("a_run")
         line = line.replace("runs/studies/<study>", "runs")
+    if "runs/studies/ladder" in line:
+        request.getfixturevalue("a_study")
     words = shlex.split(line)
     assert words[0] == "python"
     if words[1] == "-m":
@@ -61,10 +77,15 @@ def test_the_commands_of_the_readme_run(
     else:
         given = {word.partition("=")[0] for word in words}
         small = [one for one in TINY if one.partition("=")[0] not in given]
-        if given & {"run", "resume", "study"}:
+        of_study = words[1] == "train.py" and "study" in given
+        if given & {"run", "resume"} or (words[1] == "evaluate.py" and "study" in given):
             small = []
-        if "data=toy" in words:
+        if "data=toy" in words or of_study:
             small = [*small, "data.tokens=[20000,4000,4000]"]
+        if of_study:
+            small += [*TWO, *([] if "seed" in given else ["seed=0"])]
+        if of_study or "-m" in words:
+            small += [HERE]
         done = command(words[1].removesuffix(".py"), *words[2:], *small)
         assert done.code == 0, done.err
 

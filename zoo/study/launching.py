@@ -62,6 +62,7 @@ class Stopping:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self.asked = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Stopping":
@@ -76,6 +77,7 @@ class Stopping:
         self._before.clear()
 
     def _stop(self, number: int, frame: Any) -> None:
+        self.asked = True
         stop(self.folder)
         self.__exit__()
         running = [one for one in read_notes(self.folder).values() if one.state == "running"]

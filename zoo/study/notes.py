@@ -98,6 +98,13 @@ def renumber(root: Path, numbers: Mapping[tuple[str, ...], int]) -> None:
             note.write(root)
 
 
+def end_running(root: Path) -> None:
+    """Say of all jobs that still seem to run that they were interrupted: their processes are gone."""
+    for note in read_notes(root).values():
+        if note.state == "running":
+            note.end(root, "interrupted")
+
+
 def stopped(root: Path) -> bool:
     """Whether no further job is to start."""
     return (root / STOP).exists()

@@ -18,7 +18,7 @@ from zoo import sweep
 from zoo.config import plain
 from zoo.errors import UserError
 from zoo.study.launching import Stopping, launch_all
-from zoo.study.notes import STOP, read_notes, renumber, stopped, write_study
+from zoo.study.notes import STOP, end_running, renumber, stopped, write_study
 from zoo.study.overrides import key_of, merge, values_of, write_value
 from zoo.study.plan import Job, Plan
 from zoo.study.spec import Study, parse_study
@@ -121,16 +121,21 @@ class StudySweeper(Sweeper):
         renumber(root, {job.overrides: job.job for job in first})
         write_study(root, plan.as_dict(command, first))
         later = len(plan.second({one.name: {} for one in plan.study.variants}, 0))
-        with Stopping(root):
-            self._launch(first, root, len(first) + later, 0)
-            if later and not stopped(root):
-                best = best_tuning(plan.study, first, root)
-                second = plan.second(best, len(first))
-                write_study(root, plan.as_dict(command, [*first, *second]))
-                self._launch(second, root, len(first) + len(second), len(first))
-        notes = read_notes(root)
-        if any(note.state == "interrupted" for note in notes.values()) and stopped(root):
-            raise KeyboardInterrupt(f"interrupted; go on with: {command}")
+        interrupted = KeyboardInterrupt(f"interrupted; go on with: {command}")
+        try:
+            with Stopping(root) as stopping:
+                self._launch(first, root, len(first) + later, 0)
+                if later and not stopped(root):
+                    best = best_tuning(plan.study, first, root)
+                    second = plan.second(best, len(first))
+                    write_study(root, plan.as_dict(command, [*first, *second]))
+                    self._launch(second, root, len(first) + len(second), len(first))
+        except KeyboardInterrupt:
+            end_running(root)
+            raise interrupted from None
+        if stopping.asked:
+            end_running(root)
+            raise interrupted
 
     def _launch(self, jobs: Sequence[Job], root: Path, total: int, done: int) -> None:
         with Watch(root, jobs, total, done):
