@@ -22,7 +22,7 @@ def test_the_hidden_width_is_the_best_of_all_widths(ffn: str, target: str) -> No
     wanted = sizes(composed(*SMALL, "model/ffn=gelu")["model"])[target] * 1.07
     model = composed(*SMALL, f"model/ffn={ffn}")["model"]
     key = "ffn.expert.d_ff" if ffn == "moe" else "ffn.d_ff"
-    misses = {width: abs(sizes(with_value(model, [key], width))[target] - wanted) for width in range(1, 120)}
+    misses = {width: abs(sizes(with_value(model, [key], width))[target] - wanted) for width in range(1, 160)}
     best = min(misses, key=lambda width: (misses[width], width))
     node, solved, why_not = solve(model, target, wanted, sizes, 0.05)
     assert solved is not None
