@@ -103,7 +103,8 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
     study = NUMBER in os.environ
     if study and stopped(root):
         return
-    note = Note(int(os.environ.get(NUMBER, hydra.job.num)), list(hydra.overrides.task))
+    overrides = [one for one in hydra.overrides.task if not one.startswith("fail_fast=")]
+    note = Note(int(os.environ.get(NUMBER, hydra.job.num)), overrides)
     note.write(root)
     _notes.append(note)
     try:

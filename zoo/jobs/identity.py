@@ -23,8 +23,11 @@ SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget",
 OBSERVATION = ("evaluate_every", "evaluate_batches")
 """Keys of the budget that only look at the run."""
 
-SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data", "match.reference")
+SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data")
 """Overrides that say nothing in a run's name, or have said it already; a part or a size of the model says its own."""
+
+UNSAID = ("data.path", "match.reference", "study", "dry_run", "fail_fast")
+"""Single keys of that kind."""
 
 
 def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
@@ -75,7 +78,7 @@ def slug(choices: Mapping[str, str | None], overrides: Iterable[str]) -> list[st
     for override in sorted(overrides, key=_rank):
         key, _, value = override.lstrip("+~").partition("=")
         top = key.split(".")[0]
-        silent = key in SILENT or key == "data.path" or (top in SILENT and top not in ("model", "data"))
+        silent = key in SILENT or key in UNSAID or (top in SILENT and top not in ("model", "data"))
         if not silent and key.removeprefix("budget.") not in OBSERVATION:
             words.append(f"{key.replace('/', '.').split('.')[-1]}-{value}")
     return words
