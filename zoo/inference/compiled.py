@@ -30,7 +30,7 @@ class CompiledStep:
 
     It is compiled ahead of time for one number of rows, and serves every length and capacity: lengths are sizes of
     arguments, so none is compiled anew. The states' tensors are its arguments too, and are written in place. Weights
-    are read when it is made: after training, make another.
+    are read where they lie, so it follows what training does to them.
 
     `CompiledStep.of(model, state)` makes one, or hands out that which was made for the like before.
 
@@ -44,7 +44,7 @@ class CompiledStep:
     def of(cls, model: Model, state: ModelState) -> "CompiledStep":
         """One compiled program per model and kind of state; it takes some twenty seconds to make."""
         made = cls._made.setdefault(model, {})
-        key = _kind(state)
+        key = (_kind(state), *(one.data_ptr() for one in model.parameters()))  # weights that moved need another
         if key not in made:
             made[key] = cls(model, state)
         return made[key]
@@ -52,10 +52,10 @@ class CompiledStep:
     def __init__(self, model: Model, state: ModelState):
         self.model = ref(model)
         self.limit = model.limit
-        self.rows = len(state.history.positions)
+        self.rows, self.device = len(state.history.positions), state.history.positions.device
         self._refuse(state)
         self._marks: dict[int, Tensor] = {}
-        self._program = _compiled(model, state)
+        self._program, self._weights = _compiled(model, state)
 
     def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
         if len(tokens) != self.rows:
@@ -72,7 +72,7 @@ class CompiledStep:
     def _mark(self, length: int) -> Tensor:
         """An empty tensor whose size says how much is held."""
         if length not in self._marks:
-            self._marks[length] = torch.empty(length, 0)
+            self._marks[length] = torch.empty(length, 0, device=self.device)
         return self._marks[length]
 
     def _refuse(self, state: ModelState) -> None:
@@ -137,17 +137,18 @@ def _lent(state: ModelState, tensors: list[Tensor], length: int) -> Iterator[Non
             vars(holder).update(own)
 
 
-def _compiled(model: Model, state: ModelState) -> Program:
-    """The program, which reads the model's own weights. Raises UserError where torch cannot make one."""
+def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:
+    """The program, and the weights of the model that it reads where they lie, which must therefore be kept. Raises
+    UserError where torch cannot make one."""
     tensors, dynamic = _tensors(state), torch.export.Dim.DYNAMIC
     shapes = [
         {holder.growing[name]: dynamic} if name in holder.growing else {} for holder, name, _ in _attributes(state)
     ]
-    arguments = (
-        torch.zeros(len(state.history.positions), dtype=torch.long),
-        torch.empty(state.history.length, 0),
-        tensors,
-    )
+    device = state.history.positions.device
+    tokens = torch.zeros(len(state.history.positions), dtype=torch.long, device=device)
+    arguments = (tokens, torch.empty(state.history.length, 0, device=device), tensors)
+    was_training = model.training
+    model.eval()
     try:
         with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
             warnings.simplefilter("ignore")  # of torch about itself
@@ -159,14 +160,16 @@ def _compiled(model: Model, state: ModelState) -> Program:
             )
             loaded: Any = torch._inductor.aoti_load_package(package)
             held = {**exported.state_dict, **exported.constants}
-            used = {name: held[name] for name in loaded.get_constant_fqns()}
+            used = {name: held[name].detach() for name in loaded.get_constant_fqns()}
             loaded.load_constants(used, check_full_update=True, user_managed=True)
     except Exception as error:  # of many kinds
         raise UserError(
             f"a step of this model cannot be compiled ({_first_line(error)}); generate without it"
         ) from error
+    finally:
+        model.train(was_training)
     program: Program = loaded.loader.boxed_run  # what calling it does, without walking through the arguments
-    return program
+    return program, list(used.values())
 
 
 def _first_line(error: Exception) -> str:
