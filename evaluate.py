@@ -12,9 +12,11 @@ python evaluate.py study=runs/studies/<study>                  verdicts, report.
 import sys
 
 import hydra
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
+from zoo.evaluation import asked_for
 from zoo.paths import CONF
 
 
@@ -33,24 +35,23 @@ def main() -> None:
 @job
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
-    if config.latency.prompts is not None:
+    mode = asked_for(config, HydraConfig.get().overrides.task)
+    if mode == "latency.prompts":
         from zoo.jobs.latency import latency
 
         latency(config)
-        return
-    if config.attention.text is not None:
+    elif mode == "attention.text":
         from zoo.jobs.attention import attention
 
         attention(config)
-        return
-    if config.generate.prompt is not None:
+    elif mode == "generate.prompt":
         from zoo.jobs.generate import generate
 
         generate(config)
-        return
-    from zoo.jobs.score import score
+    else:
+        from zoo.jobs.score import score
 
-    score(config)
+        score(config)
 
 
 if __name__ == "__main__":

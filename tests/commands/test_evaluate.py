@@ -17,6 +17,9 @@ REFUSED = {
     "a cache that is no text": ("cache=5", "cache must be text, got 5"),
     "a run that is no text": ("run=5", "run must be text, got 5"),
     "a key of training": ("runtime.log_every=1", "no key 'runtime.log_every'"),
+    "two evaluations at once": ("generate.prompt=a attention.text=b", "are two evaluations; ask for one at a time"),
+    "a split while it speaks": ("generate.prompt=a splits=[test]", "'splits=[test]' says nothing to generate.prompt"),
+    "a temperature while it is scored": ("generate.temperature=1", "says nothing to scoring; set generate.prompt too"),
     "no threads": ("runtime.threads=0", "runtime.threads=0 must be at least 1"),
 }
 
@@ -32,7 +35,7 @@ def folder(command: Command, text: Path, tmp_path: Path) -> Path:
 
 def test_what_cannot_be_done_is_refused_with_one_sentence(command: Command, folder: Path) -> None:
     for override, words in REFUSED.values():
-        done = command("evaluate", f"run='{folder}'", override)
+        done = command("evaluate", f"run='{folder}'", *override.split())
         assert done.code == 2, override
         assert words in done.err
         assert done.err.count("\n") == 1

@@ -1,0 +1,33 @@
+"""What an evaluation is asked for: one thing at a time, and no word on the command line that says nothing to it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from zoo.errors import UserError
+
+ALWAYS = frozenset({"run", "runtime", "cache", "plugins", "json", "hydra"})
+READS = {
+    "latency.prompts": frozenset({"latency"}),
+    "attention.text": frozenset({"attention"}),
+    "generate.prompt": frozenset({"generate"}),
+}
+"""What each evaluation in place of scoring is asked for by, and the keys that it reads beside those of all."""
+
+SCORING = frozenset({"data", "splits", "batches", "batch_size", "context", "tokenizer"})
+
+
+def asked_for(config: Mapping[str, Any], words: Iterable[str]) -> str | None:
+    """The key that asks for something in place of scoring; None for scoring. `words` are those of the command line.
+    Raises UserError for two such keys, and for a word that what is asked for does not read."""
+    asked = [key for key in READS if config[key.split(".")[0]][key.split(".")[1]] is not None]
+    if len(asked) > 1:
+        raise UserError(f"{asked[0]} and {asked[1]} are two evaluations; ask for one at a time")
+    mode = asked[0] if asked else None
+    reads = ALWAYS | (READS[mode] if mode else SCORING)
+    for word in words:
+        key = word.lstrip("+~").partition("=")[0]
+        if key.split(".")[0] not in reads:
+            other = next((one for one in READS if key.startswith(one.split(".")[0])), None)
+            advice = f"set {other} too" if other and mode is None else "leave it out"
+            raise UserError(f"'{word}' says nothing to {mode or 'scoring'}; {advice}")
+    return mode
