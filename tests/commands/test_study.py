@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import ROOT, TINY
+from tests.commands.conftest import ROOT, TINY, Command
 
 PLUGIN = '''
 import os, signal
@@ -89,6 +89,30 @@ def weights(folder: Path) -> bytes:
     return (folder / "checkpoints" / "step_4" / "model.safetensors").read_bytes()
 
 
+def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(command: Command, place: Path) -> None:
+    file = place / "conf" / "study" / "mine.yaml"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(("variants", "seeds", "tuning"))]
+    lines += ["seeds: [0, 1]", "tuning_seeds: 1", "variants: [{name: a, says: '', overrides: []}]"]
+    file.write_text("\n".join([*lines, "tuning: {optimizer.lr: [1.0e-9, 1.0e-2, 1.0e+30]}"]) + "\n")
+    given = (f"hydra.searchpath=[file://{place / 'conf'}]", "study=mine", "hydra/launcher=basic")
+    done = command("train", *given, "dry_run=true")
+    assert done.code == 0, done.err
+    assert "4 runs, seeds 0, 1" in done.out
+    assert not (place / "runs").exists()
+    done = command("train", *given)
+    assert done.code == 1  # one diverged
+    assert "a: best of 3 is optimizer.lr=0.01" in done.out
+    jobs = json.loads((place / "runs" / "studies" / "mine" / "study.json").read_text())["jobs"]
+    assert [(job["tuning"]["optimizer.lr"], job["seed"]) for job in jobs] == [
+        (1e-9, 0),
+        (0.01, 0),
+        (1e30, 0),
+        (0.01, 1),
+    ]
+    states = [json.loads((place / "runs" / "studies" / "mine" / f"{i}.json").read_text())["state"] for i in range(4)]
+    assert states == ["done", "done", "diverged", "done"]
+
+
 def test_an_interruption_saves_every_run_and_says_how_to_go_on(place: Path) -> None:
     here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, str(ROOT / "train.py"), "-m", *TINY, "budget.steps=100000", "data=text"]
@@ -96,7 +120,9 @@ def test_an_interruption_saves_every_run_and_says_how_to_go_on(place: Path) -> N
     study = subprocess.Popen(command, cwd=place, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 120
-        while len(list(place.glob("runs/*/metrics.jsonl"))) < 2 and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if sum(file.stat().st_size > 0 for file in place.glob("runs/*/metrics.jsonl")) == 2:
+                break
             time.sleep(0.1)
         study.send_signal(signal.SIGINT)
         _, said = study.communicate(timeout=120)
