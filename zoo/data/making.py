@@ -19,12 +19,12 @@ from zoo.errors import UserError
 AT_ONCE = 1 << 16
 """Words that are tokenized together."""
 TAUGHT = 500_000
-"""Words that a tokenizer learns from: all documents are alike."""
+"""The most words that a tokenizer learns from: all documents are alike."""
 
 
 def teach(source: Generated, tokenizer: Tokenizer) -> None:
     """Train the tokenizer on the beginning of the training split and on every word there is."""
-    tokenizer.train(chain([source.glossary()], source.pieces("train", TAUGHT)))
+    tokenizer.train(chain([source.glossary()], source.pieces("train", min(TAUGHT, tokenizer.enough))))
 
 
 def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[str, Any]:

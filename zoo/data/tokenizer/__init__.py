@@ -24,6 +24,8 @@ class Tokenizer(ABC):
 
     needs_utf8: ClassVar[bool] = True
     """False for one that takes any bytes."""
+    enough: ClassVar[int] = 1 << 62
+    """So many words of documents that are all alike teach it what more would."""
     whole_words: ClassVar[bool] = False
     """Whether each id is a whole word, so that a distance in words is one in tokens."""
     takes_space: ClassVar[bool] = False

@@ -38,6 +38,8 @@ class Bpe(Tokenizer):
 
     takes_space: ClassVar[bool] = True
 
+    enough = 100_000
+
     def __init__(self, *, vocabulary: int = 2048):
         if vocabulary < 256:
             raise UserError(f"tokenizer.vocabulary={vocabulary}: bpe needs at least 256, one id for each byte")
