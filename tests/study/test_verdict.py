@@ -190,6 +190,12 @@ def test_a_chain_compares_with_the_one_before_and_with_the_reference(tmp_path: P
     assert [row.against for row in found.from_reference] == ["a", "a", "a"]
 
 
+def test_a_metric_that_no_run_has_is_said(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(2), metric="train loss")
+    (row,) = findings(folder).rows
+    assert row.why == "no run of other has a train loss; does its corpus have that split?"
+
+
 def test_more_accuracy_is_better(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), metric="test accuracy")
     evidence: Evidence = sort_out(load_runs(folder))

@@ -83,7 +83,7 @@ def _compare(evidence: Evidence, variant: str, against: str, metric: str, sign: 
     pairs, wins, losses = _pairs(own, other, metric)
     scores = [value for run in own.values() if (value := run.value(metric)) is not None]
     found = paired([mine - theirs for _, mine, theirs in pairs]) if pairs else None
-    verdict, why = _missing(evidence, variant, against)
+    verdict, why = _missing(evidence, variant, against, metric)
     row = Row(
         variant=variant,
         against=against,
@@ -120,7 +120,7 @@ def _order(row: Row, sign: int) -> tuple[int, int]:
     return won + row.wins, lost + row.losses
 
 
-def _missing(evidence: Evidence, variant: str, against: str) -> tuple[Verdict, str]:
+def _missing(evidence: Evidence, variant: str, against: str, metric: str) -> tuple[Verdict, str]:
     """Why two variants have no pair."""
     for name in (variant, against):
         reasons = sorted({reason for run, reason in evidence.refused if run.variant == name})
@@ -130,6 +130,8 @@ def _missing(evidence: Evidence, variant: str, against: str) -> tuple[Verdict, s
         if not evidence.done(name):
             states = ", ".join(f"{count} {state}" for state, count in sorted(evidence.states(name).items()))
             return "nothing yet", f"no run of {name} is done ({states or 'no jobs'})"
+        if all(run.value(metric) is None for run in evidence.done(name)):
+            return "nothing yet", f"no run of {name} has a {metric}; does its corpus have that split?"
     return "nothing yet", "no seed has a score of both"
 
 
