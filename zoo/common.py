@@ -38,6 +38,9 @@ class Part(nn.Module):
     knobs: ClassVar[tuple[Knob, ...]] = ()
     """What `match=` may turn to make a model as large as another; the first one first."""
 
+    compiles: ClassVar[bool] = True
+    """Whether torch.compile makes one program of it; false where shapes depend on what the tokens are."""
+
     def flops(self, queries: int, keys: int) -> int:
         """Forward floating-point operations for one row of `queries` positions that meet `keys` positions, counting a
         multiply–add of a matrix product as 2 and everything else as 0. The sum over the parts inside, unless a part

@@ -51,6 +51,7 @@ def chosen(cache: Path, asked: Runtime = AUTO, *more: Any) -> tuple[str, str, bo
 def test_auto_goes_by_measured_speed_by_length_and_by_work(tmp_path: Path, speeds: dict[str, float]) -> None:
     assert chosen(tmp_path, AUTO, SHORT) == ("bfloat16", "products", False)
     assert chosen(tmp_path, AUTO, LONG) == ("bfloat16", "products", True)
+    assert chosen(tmp_path, AUTO, replace(LONG, compiles=False)) == ("bfloat16", "products", False)
     assert chosen(tmp_path, AUTO, replace(LONG, context=1024)) == ("bfloat16", "fused", True)
     assert chosen(tmp_path, replace(AUTO, dtype="float32"), SHORT) == ("float32", "fused", False)
     assert chosen(tmp_path) == ("bfloat16", "fused", False)  # to score: no training that compiling could pay for

@@ -33,6 +33,8 @@ class MixtureOfExperts(FFN):
 
     knobs = (Knob("expert.d_ff"), Knob("experts"))
 
+    compiles = False  # how many tokens an expert gets is known only when they are routed
+
     def __init__(
         self,
         common: Common,

@@ -10,6 +10,7 @@ from omegaconf import DictConfig
 
 from zoo import sweep
 from zoo.assembly import assemble
+from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
@@ -42,7 +43,8 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
     with torch.device("meta"):
         model = assemble(experiment.model, vocabulary)
     rows = budget.steps * budget.accumulate * budget.batch_size
-    return Work(budget.context, 3.0 * rows * model.flops(budget.context))
+    compiles = all(part.compiles for part in model.modules() if isinstance(part, Part))
+    return Work(budget.context, 3.0 * rows * model.flops(budget.context), compiles)
 
 
 def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:

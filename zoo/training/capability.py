@@ -21,7 +21,9 @@ def bfloat16_pays(device: torch.device, threads: int, cache: Path) -> bool:
     """Whether matrix products are worth computing in bfloat16. On a CPU that knows it, the first run measures it."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    if device.type != "cpu" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return False
+    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return False
     speeds = _kept(cache / "machine.json", f"{processor()}, {threads} threads, torch {torch.__version__}", threads)
     return speeds["bfloat16"] >= PAYS * speeds["float32"]

@@ -64,6 +64,8 @@ class Work:
 
     context: int
     flops: float
+    compiles: bool = True
+    """Whether all parts of the model do."""
 
 
 def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path | None = None) -> Machinery:
@@ -88,7 +90,7 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
     compiled = runtime.compile
     if compiled == "auto":
         enough = COMPILED_FROM.get(device.type, COMPILED_FROM["cuda"]) * (threads if device.type == "cpu" else 1)
-        compiled = work is not None and work.flops >= enough and can_compile(device)
+        compiled = work is not None and work.compiles and work.flops >= enough and can_compile(device)
     attention = runtime.attention
     if attention == "auto":
         length = 0 if dtype == "float32" and not compiled else PRODUCTS_UP_TO[dtype]
