@@ -94,6 +94,7 @@ class Job:
             start=state.step,
             tokens=state.tokens,
             label_smoothing=parts.objective.label_smoothing,
+            output_z=parts.objective.output_z,
             autocast=self.machinery.autocast,
             scale=parts.scale,
         )

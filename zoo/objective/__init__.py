@@ -49,11 +49,16 @@ class Objective(ABC):
     reads: ClassVar[frozenset[str]] = frozenset({"text"})
     """The kinds of corpus it can be made of: text, pairs."""
 
-    def __init__(self, label_smoothing: float):
-        """label_smoothing: share of the probability that the training target spreads evenly over the vocabulary."""
+    def __init__(self, label_smoothing: float, output_z: float):
+        """label_smoothing: share of the probability that the training target spreads evenly over the vocabulary.
+        output_z: coefficient of the mean squared log of the softmax's denominator; not the router's z-loss of experts.
+        """
         if not 0 <= label_smoothing < 1:
             raise UserError(f"objective.label_smoothing={label_smoothing} must be at least 0 and below 1")
+        if output_z < 0:
+            raise UserError(f"objective.output_z={output_z} must be at least 0")
         self.label_smoothing = label_smoothing
+        self.output_z = output_z
 
     @classmethod
     @abstractmethod

@@ -18,8 +18,8 @@ class Causal(Objective):
 
     wants = "reads left to right and nothing else"
 
-    def __init__(self, *, label_smoothing: float = 0.0):
-        super().__init__(label_smoothing)
+    def __init__(self, *, label_smoothing: float = 0.0, output_z: float = 0.0):
+        super().__init__(label_smoothing, output_z)
 
     @classmethod
     def serves(cls, traits: Traits) -> bool:

@@ -22,8 +22,16 @@ class Masked(Objective):
     wants = "sees both sides"
     fills = True
 
-    def __init__(self, *, rate: float = 0.15, mask: float = 0.8, random: float = 0.1, label_smoothing: float = 0.0):
-        super().__init__(label_smoothing)
+    def __init__(
+        self,
+        *,
+        rate: float = 0.15,
+        mask: float = 0.8,
+        random: float = 0.1,
+        label_smoothing: float = 0.0,
+        output_z: float = 0.0,
+    ):
+        super().__init__(label_smoothing, output_z)
         if not LEAST_RATE <= rate <= 1:
             raise UserError(f"objective.rate={rate} must be between {LEAST_RATE} and 1, so that something is predicted")
         if mask < 0 or random < 0 or mask + random > 1:

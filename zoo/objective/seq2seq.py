@@ -26,8 +26,8 @@ class Seq2Seq(Objective):
     wants = "reads left to right"
     reads = frozenset({"text", "pairs"})
 
-    def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0):
-        super().__init__(label_smoothing)
+    def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0, output_z: float = 0.0):
+        super().__init__(label_smoothing, output_z)
         if not 0 < source < 1:
             raise UserError(f"objective.source={source} must be between 0 and 1")
         self.source = source

@@ -24,8 +24,8 @@ class Tagging(Objective):
     wants = "reads its text in one stack"
     reads = frozenset({"pairs"})
 
-    def __init__(self, *, label_smoothing: float = 0.0):
-        super().__init__(label_smoothing)
+    def __init__(self, *, label_smoothing: float = 0.0, output_z: float = 0.0):
+        super().__init__(label_smoothing, output_z)
 
     @classmethod
     def serves(cls, traits: Traits) -> bool:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
-from zoo.training.loss import cross_entropy
+from zoo.training.loss import cross_entropy, squared_log_z
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer
 from zoo.training.parameters import bare
@@ -65,6 +65,7 @@ def fit(
     start: int = 0,
     tokens: int = 0,
     label_smoothing: float = 0.0,
+    output_z: float = 0.0,
     autocast: torch.dtype | None = None,
     scale: LossScale | None = None,
 ) -> Iterator[Step]:
@@ -82,7 +83,7 @@ def fit(
     model.train()
     for index in range(start, steps):
         began = time.perf_counter()
-        update = Update(model, tasks(index), index, seed, device, label_smoothing, autocast)
+        update = Update(model, tasks(index), index, seed, device, label_smoothing, output_z, autocast)
         positions = sum(positions_of(task) for task in update.tasks)
         tokens += positions
         factor = schedule.factor(index, steps)
@@ -113,6 +114,7 @@ class Update:
     seed: int
     device: torch.device
     label_smoothing: float
+    output_z: float
     autocast: torch.dtype | None
 
     @cached_property
@@ -150,7 +152,10 @@ class Update:
             with torch.autocast(self.device.type, self.autocast, enabled=self.autocast is not None):
                 output = self.model(**task.inputs)
             loss = cross_entropy(output.logits, task.targets, task.weights, self.label_smoothing)
-            added = {name: value * (weight / self.total) for name, value in output.auxiliary.items()}
+            auxiliary = dict(output.auxiliary)
+            if self.output_z:
+                auxiliary["output_z"] = self.output_z * squared_log_z(output.logits, task.weights)
+            added = {name: value * (weight / self.total) for name, value in auxiliary.items()}
             objective = sum(added.values(), start=loss.objective / self.total)
             yield objective, {"loss": loss.nats / self.total, **{name: value.detach() for name, value in added.items()}}
 

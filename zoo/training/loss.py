@@ -47,3 +47,12 @@ def cross_entropy(
         uniform = torch.where(weights > 0, -logp.mean(-1), 0.0)
         objective = (1 - label_smoothing) * nats + label_smoothing * (weights * uniform).sum()
     return Loss(objective, nats.detach(), weights.sum())
+
+
+def squared_log_z(logits: Float[Tensor, "B T V"], weights: Float[Tensor, "B T"]) -> Float[Tensor, ""]:
+    """Σ w · (log Σ_V exp logit)² / Σ w: added with a small coefficient it keeps the logits' common level near 0.
+
+    paper: Chowdhery et al. 2022, arXiv:2204.02311, section 5 (coefficient 1e-4)
+    """
+    log_z = torch.where(weights > 0, logits.float().logsumexp(-1), 0.0)
+    return (weights * log_z.square()).sum() / weights.sum()
