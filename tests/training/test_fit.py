@@ -112,7 +112,7 @@ def test_an_update_without_targets_leaves_the_weights_and_uses_up_its_number(cap
         return [Task(one.inputs, one.targets, 0 * one.weights) for one in parts] if step == 1 else parts
 
     model = Tiny()
-    optimizer = AdamW(model)
+    optimizer = AdamW(model, lr=1e-3)
     weights = []
     steps = []
     for step in fit(model, optimizer, LinearSchedule(warmup=0), source, steps=4, seed=0, device=CPU):
