@@ -11,7 +11,6 @@ def start_fresh() -> None:
     """Bring back what a process has when torch was just imported: default dtype and device, gradients and autocast as
     they are by default, seeds, compiled code, cached memory of an accelerator. The threads are set with the machinery
     of each run."""
-    gc.collect()
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     torch.set_grad_enabled(True)
@@ -23,5 +22,6 @@ def start_fresh() -> None:
     torch.manual_seed(0)
     torch.compiler.reset()
     if torch.cuda.is_available() and torch.cuda.is_initialized():
+        gc.collect()  # what is still held in cycles cannot be given back; on a CPU that can wait
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
