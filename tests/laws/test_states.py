@@ -33,9 +33,14 @@ def sources(built: Model, rows: int) -> dict[str, Tensor]:
     return {"source": draw(rows, 9, seed=5), "source_padding": real_of([9, 4, 6][:rows], 9, "right")}
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+OTHER_BACKENDS = [(position, backend) for position in ("rope", "t5") for backend in BACKENDS if backend != "plain"]
+"""With one scheme that turns and one that adds: that backends agree is a law of its own."""
+
+
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
-@pytest.mark.parametrize("position", OPTIONS["position"])
+@pytest.mark.parametrize(
+    ("position", "backend"), [*((position, "plain") for position in OPTIONS["position"]), *OTHER_BACKENDS]
+)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_a_whole_pass_is_its_chunks(mixer: str, position: str, topology: str, backend: str) -> None:
     built = model(mixer=with_window(mixer, 4), position=position, topology=topology)
