@@ -19,7 +19,11 @@ from zoo.model import Model
 from zoo.state import History, ModelState, State
 from zoo.topology import Text
 
-WEIGHTS_INSIDE = "aot_inductor.package_constants_in_so"
+OPTIONS = {
+    "aot_inductor.package_constants_in_so": False,  # weights stay the model's own
+    "realize_opcount_threshold": 1,  # else the rotation of a query is computed anew for every key
+}
+"""What the compiler is told."""
 
 Program = Callable[[list[Tensor]], list[Tensor]]
 """Tokens, mark and the tensors of a state in, logits out."""
@@ -156,7 +160,7 @@ def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:
                 _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
             )
             package = torch._inductor.aoti_compile_and_package(
-                exported, package_path=str(Path(folder, "step.pt2")), inductor_configs={WEIGHTS_INSIDE: False}
+                exported, package_path=str(Path(folder, "step.pt2")), inductor_configs=OPTIONS
             )
             loaded: Any = torch._inductor.aoti_load_package(package)
             held = {**exported.state_dict, **exported.constants}
