@@ -24,7 +24,15 @@ from zoo.toy.words import ALL, SURFACES
 
 LANGUAGES = [
     {"lexicon": 20},
-    {"lexicon": 6, "nesting": 0.5, "distractors": 0.3, "most_distractors": 3, "copying": 0.3, "letters": 16},
+    {
+        "lexicon": 6,
+        "nesting": 0.5,
+        "distractors": 0.3,
+        "most_distractors": 3,
+        "copying": 0.3,
+        "letters": 16,
+        "recall": 0.3,
+    },
     {"lexicon": 6, "recall": 0.8, "people": 16, "copying": 0.0, "facts": 0.1, "arithmetic": 0.1, "shortest": 300},
     {"lexicon": 6, "reference": 1.0, "recall": 0.0, "facts": 0.0, "arithmetic": 0.0, "plurals": 1.0, "sentences": 1.0},
 ]

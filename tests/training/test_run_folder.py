@@ -178,13 +178,13 @@ def test_resumptions_that_are_no_list_are_refused_before_the_run_is_marked_runni
 
 def test_what_dead_writers_left_is_swept_up(tmp_path):
     dead = 999_999_999
-    for name in (f".record.json.{os.getpid()}.tmp", f".scores.json.{dead}.tmp", f".scores.json.{os.getppid()}.tmp"):
+    for name in (f".record.json.{os.getpid()}.tmp", f".said.json.{dead}.tmp", f".said.json.{os.getppid()}.tmp"):
         (tmp_path / name).write_text("")
     (tmp_path / "checkpoints" / ".step_2.tmp").mkdir(parents=True)
     (tmp_path / "checkpoints" / ".step_4.old.tmp").mkdir()
     with RunFolder(tmp_path) as run:
         run.start({}, {})
         assert os.listdir(run.checkpoints) == []
-        assert [one.name for one in tmp_path.glob(".*.tmp")] == [f".scores.json.{os.getppid()}.tmp"]
+        assert [one.name for one in tmp_path.glob(".*.tmp")] == [f".said.json.{os.getppid()}.tmp"]
         (tmp_path / "checkpoints" / ".step_4.old.tmp").mkdir()
     assert os.listdir(tmp_path / "checkpoints") == []
