@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
 
 from zoo.cli import run
 
@@ -36,6 +37,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
             overrides = (*overrides, "data=pydoc")
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
+        monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # a sweep leaves its own behind
         GlobalHydra.instance().clear()
         capsys.readouterr()
         code = 0
