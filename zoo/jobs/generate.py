@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import torch
@@ -11,19 +10,18 @@ from omegaconf import DictConfig
 from zoo.api import Run, load
 from zoo.config import plain, refuse_unknown
 from zoo.errors import UserError
-from zoo.experiment import Runtime
 from zoo.inference.complete import continuations
 from zoo.inference.completion import Completion
 from zoo.inference.fill import Filled, Filling, fillings
 from zoo.inference.opening import objective_of
 from zoo.inference.settings import Settings
-from zoo.jobs.parts import place
+from zoo.jobs.opened import machinery_of, put
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.show_text import Shown, show_filled
 from zoo.memory import enough_memory
 from zoo.plugins import load_plugins
 from zoo.schema import convert, fields, typed
-from zoo.training.runtime import Machinery, resolve
+from zoo.training.runtime import Machinery
 
 OWN = ("prompt", "stream", "draft")
 """Keys of the node that say neither how to go on nor how to fill."""
@@ -78,15 +76,9 @@ def _settings(kind: type[S], asked: Mapping[str, Any], where: str) -> S:
 
 
 def _place(runs: Sequence[Run], node: Mapping[str, Any]) -> Machinery:
-    """The runs on the device of `runtime`; steps are compiled by what generates, not here."""
-    if not isinstance(node["runtime"], Mapping):
-        raise UserError("the config has no runtime")
-    machinery = resolve(
-        Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")), convert(node["cache"], str, "cache")
-    )
-    torch.set_num_threads(machinery.threads)
-    for run in runs:
-        place(run.model, replace(machinery, compile=False))
+    """The runs on the device of `runtime`, which is returned as it came out."""
+    machinery = machinery_of(node)
+    put(runs, machinery)
     return machinery
 
 

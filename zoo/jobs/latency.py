@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig
@@ -13,8 +12,9 @@ from zoo.errors import UserError
 from zoo.inference.latency import Plan, measure
 from zoo.inference.latency_page import latency_page
 from zoo.jobs.opened import Opened, opened
+from zoo.jobs.results import json_target
 from zoo.page import html
-from zoo.schema import convert, typed
+from zoo.schema import typed
 from zoo.terminal import show
 from zoo.training.files import json_text, write_whole
 from zoo.training.record import environment
@@ -24,15 +24,14 @@ def latency(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Measure what `latency` of `conf/evaluate.yaml` says, print a table, and leave latency.json and latency.html in
     the run folder. Raises UserError for bad input."""
     node = plain(config)
-    plan = _plan(node["latency"])
+    plan, target = _plan(node["latency"]), json_target(node, "measurements")
     given = opened(node)
     found = measured(given, plan)
     _show(found)
     text = f"{json_text(found, indent=1)}\n".encode()
     write_whole(given.folder / "latency.json", text)
-    target = convert(node["json"], str | None, "json")
     if target is not None:
-        write_whole(_file(target), text)
+        write_whole(target, text)
     page = given.folder / "latency.html"
     write_whole(page, html(latency_page(found)).encode())
     show(f"drawn in {page}")
@@ -60,12 +59,6 @@ def _plan(node: Any) -> Plan:
     if plan.new_tokens < 2 or plan.warm_up < 0:
         raise UserError("latency needs new_tokens of at least 2, one for each phase, and warm_up of at least 0")
     return plan
-
-
-def _file(target: str) -> Path:
-    if not Path(target).name:
-        raise UserError(f"json={target!r} must be a file to write the measurements to, or null")
-    return Path(target)
 
 
 def _show(found: Mapping[str, Any]) -> None:

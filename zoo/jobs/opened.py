@@ -1,6 +1,6 @@
 """A run as an evaluation asks for it: rebuilt, and put where it is to be computed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from zoo.experiment import Runtime
 from zoo.jobs.parts import place
 from zoo.plugins import load_plugins
 from zoo.schema import convert, typed
-from zoo.training.runtime import Machinery, resolve
+from zoo.training.runtime import Machinery, Work, resolve
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,22 @@ def opened(node: Mapping[str, Any]) -> Opened:
     """The run of an evaluation's config, on its device, not compiled. Raises UserError for bad input."""
     load_plugins(node["plugins"])
     path = Path(convert(node["run"], str, "run"))
+    machinery = machinery_of(node)
+    run = load(path)
+    put([run], machinery)
+    return Opened(run, path if (path / "config.yaml").exists() else path.resolve().parent.parent, machinery)
+
+
+def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
+    """What `runtime` of an evaluation's config comes to here. Raises UserError for bad input."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    machinery = resolve(
-        Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime")), convert(node["cache"], str, "cache")
-    )
-    run = load(path)
+    runtime = Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime"))
+    return resolve(runtime, convert(node["cache"], str, "cache"), work)
+
+
+def put(runs: Iterable[Run], machinery: Machinery) -> None:
+    """The runs on their device; steps are compiled by what generates, not here."""
     torch.set_num_threads(machinery.threads)
-    place(run.model, replace(machinery, compile=False))
-    return Opened(run, path if (path / "config.yaml").exists() else path.resolve().parent.parent, machinery)
+    for run in runs:
+        place(run.model, replace(machinery, compile=False))

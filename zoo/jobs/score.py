@@ -11,8 +11,8 @@ from zoo.api import Run, load
 from zoo.config import plain, positive, refuse_unknown
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
-from zoo.experiment import Runtime
 from zoo.jobs.job import HELD_OUT
+from zoo.jobs.opened import machinery_of
 from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.skill_table import skill_tables
@@ -20,11 +20,11 @@ from zoo.memory import enough_memory
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
-from zoo.schema import convert, parse_option, typed
+from zoo.schema import convert, parse_option
 from zoo.terminal import show
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
-from zoo.training.runtime import Work, resolve
+from zoo.training.runtime import Work
 
 KEYS = (
     "data",
@@ -63,16 +63,12 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
 
 def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     """Scores by split. Raises UserError for a split that the corpus does not have, or that is too short."""
-    if not isinstance(node["runtime"], Mapping):
-        raise UserError("the config has no runtime")
-    cache = convert(node["cache"], str, "cache")
-    runtime = Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime"))
     batches, context = (convert(node[key], int | None, key) for key in ("batches", "context"))
     batch_size = convert(node["batch_size"], int, "batch_size")
     positive("", batches=batches, batch_size=batch_size, context=context)
-    machinery = resolve(runtime, cache, Work(context or run.config["context"], flops=0.0))
+    machinery = machinery_of(node, Work(context or run.config["context"], flops=0.0))
     data = parse_option("data", node.get("data") or run.config["data"], "data")
-    corpus = load_corpus(data, run.tokenizer, cache)
+    corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
     splits = _splits(node["splits"], corpus)
     context = context or run.config["context"]
     refuse_limit(run.model, context, "context")

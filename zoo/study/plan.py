@@ -5,10 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from zoo.study.overrides import merge, write_option, write_value
+from zoo.study.question import FORMAT
 from zoo.study.spec import Study
 from zoo.study.variants import Variant
-
-FORMAT = 1
 
 
 @dataclass(frozen=True)
