@@ -55,4 +55,4 @@ def evaluate(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(main, "evaluate")

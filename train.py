@@ -27,4 +27,4 @@ def main(config: DictConfig) -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    run(main, "train")

@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from zoo import sweep
@@ -41,13 +41,16 @@ def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:
     return call
 
 
-def run(main: Callable[[], Any]) -> None:
-    """Run a command; what goes wrong is told as one sentence, in the words of this project."""
+def run(main: Callable[[], Any], command: str | None = None) -> None:
+    """Run a command; what goes wrong is told as one sentence, in the words of this project. With the name of a
+    `command`, which is that of its file in `conf/`, `--help` is answered here."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
     sys.argv[1:] = quote_texts(sys.argv[1:])
     find_plugins_here()
     sweep.forget()
     _raised.clear()
+    if command is not None and {"--help", "-h"} & set(sys.argv):
+        main = partial(_print_help, command)
     try:
         try:
             main()
@@ -63,6 +66,12 @@ def run(main: Callable[[], Any]) -> None:
         _fail(error)
     if code:
         raise SystemExit(code)
+
+
+def _print_help(command: str) -> None:
+    from zoo.help import help_text
+
+    print(help_text(command, sys.argv[1:]), end="")
 
 
 def _fail(error: BaseException) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from zoo.help import help_text
+
 ROOT = Path(__file__).resolve().parents[2]
 
 WITHOUT_TORCH = """
@@ -56,3 +58,18 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_help_says_what_hydra_would_without_the_files_that_only_others_build_on() -> None:
+    hydra = "import sys; sys.argv = ['train.py', '--help']; sys.path.insert(0, '.'); import train; train.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", hydra], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    theirs = done.stdout.replace("_base, ", "").replace("_multirun, ", "")
+    assert help_text("train", ["--help"]).split() == theirs.split()
+
+
+def test_help_lists_options_of_a_folder_on_the_search_path(tmp_path: Path) -> None:
+    (tmp_path / "model" / "norm").mkdir(parents=True)
+    (tmp_path / "model" / "norm" / "mine.yaml").write_text("name: mine\n")
+    assert "mine" in help_text("train", [f"hydra.searchpath=[{tmp_path}]", "--help"])
