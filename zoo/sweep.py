@@ -23,7 +23,7 @@ from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
 from zoo.study.notes import Note, read_notes, stop, stopped
-from zoo.study.worker import LAUNCHER, into_log, obey_launcher, this_process
+from zoo.study.worker import LAUNCHER, abandoned, into_log, obey_launcher, this_process
 from zoo.terminal import show
 
 VARIABLE, NUMBER = "ZOO_SWEEP", "ZOO_JOB"
@@ -101,7 +101,7 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
     hydra, root = HydraConfig.get(), folder()
     assert root is not None
     study = NUMBER in os.environ
-    if study and stopped(root):
+    if study and (stopped(root) or abandoned()):
         return
     overrides = [one for one in hydra.overrides.task if not one.startswith("fail_fast=")]
     note = Note(int(os.environ.get(NUMBER, hydra.job.num)), overrides)
@@ -109,10 +109,12 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
     _notes.append(note)
     try:
         if study:
-            obey_launcher()
+            obey_launcher(in_study)
         with into_log(root / f"{note.job}.log") if study else nullcontext():
             _run(function, config, note, root)
     except KeyboardInterrupt:
+        if study and abandoned():  # whoever starts the study again writes there now
+            return
         note.end(root, "interrupted")
         stop(root)
         if not study or os.environ.get(LAUNCHER) == this_process():  # else the launcher is told by the note

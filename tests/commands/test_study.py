@@ -6,12 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from tests.commands.conftest import ROOT, TINY, Command
+from zoo.study.notes import read_notes
 
 PLUGIN = '''
 import os, signal
@@ -61,13 +64,9 @@ def place(tmp_path: Path, text: Path) -> Path:
     return tmp_path
 
 
-def train(place: Path, *overrides: str, code: int = 0) -> str:
-    """What train.py says, in a process of its own."""
-    here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(ROOT / "train.py"), f"hydra.searchpath=[file://{place / 'conf'}]"]
-    done = subprocess.run([*command, *overrides], cwd=place, env=here, capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+def given(place: Path) -> tuple[str, ...]:
+    """What a command needs to find the study."""
+    return f"hydra.searchpath=[file://{place / 'conf'}]", "study=mine"
 
 
 def notes(place: Path) -> dict[tuple[str, int], dict[str, Any]]:
@@ -76,6 +75,11 @@ def notes(place: Path) -> dict[tuple[str, int], dict[str, Any]]:
     jobs = json.loads((folder / "study.json").read_text())["jobs"]
     read = {job["job"]: folder / f"{job['job']}.json" for job in jobs}
     return {(job["variant"], job["seed"]): json.loads(read[job["job"]].read_text()) for job in jobs}
+
+
+def states(place: Path) -> list[str]:
+    """How the jobs of the study that have a note stand, by their numbers."""
+    return [note.state for note in read_notes(place / "runs" / "studies" / "mine").values()]
 
 
 def losses(folder: Path) -> list[Any]:
@@ -89,17 +93,23 @@ def weights(folder: Path) -> bytes:
     return (folder / "checkpoints" / "step_4" / "model.safetensors").read_bytes()
 
 
-def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(command: Command, place: Path) -> None:
+def interrupt(*arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(
+    command: Command, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = place / "conf" / "study" / "mine.yaml"
     lines = [line for line in file.read_text().splitlines() if not line.startswith(("variants", "seeds", "tuning"))]
     lines += ["seeds: [0, 1]", "tuning_seeds: 1", "variants: [{name: a, says: '', overrides: []}]"]
     file.write_text("\n".join([*lines, "tuning: {optimizer.lr: [1.0e-9, 1.0e-2, 1.0e+30]}"]) + "\n")
-    given = (f"hydra.searchpath=[file://{place / 'conf'}]", "study=mine", "hydra/launcher=basic")
-    done = command("train", *given, "dry_run=true")
+    words = (*given(place), "hydra/launcher=basic")
+    done = command("train", *words, "dry_run=true")
     assert done.code == 0, done.err
     assert "4 runs, seeds 0, 1" in done.out
     assert not (place / "runs").exists()
-    done = command("train", *given)
+    done = command("train", *words)
     assert done.code == 1  # one diverged
     assert "a: best of 3 is optimizer.lr=0.01" in done.out
     jobs = json.loads((place / "runs" / "studies" / "mine" / "study.json").read_text())["jobs"]
@@ -109,38 +119,82 @@ def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(command: Co
         (1e30, 0),
         (0.01, 1),
     ]
-    states = [json.loads((place / "runs" / "studies" / "mine" / f"{i}.json").read_text())["state"] for i in range(4)]
-    assert states == ["done", "done", "diverged", "done"]
+    assert states(place) == ["done", "done", "diverged", "done"]
+    with monkeypatch.context() as patch:  # stopped before its first job: what there was of both phases is still known
+        patch.setattr("zoo.study.sweeper.launch_all", interrupt)
+        assert command("train", *words, "seed=0,1,2").code == 130
+    assert states(place) == ["done", "done", "diverged", "done"]
 
 
-def test_an_interruption_saves_every_run_and_says_how_to_go_on(place: Path) -> None:
+def process_of(place: Path, *words: str) -> "subprocess.Popen[str]":
+    """The study, in a process of its own, two runs at once."""
     here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(ROOT / "train.py"), "-m", *TINY, "budget.steps=100000", "data=text"]
-    command += [f"data.path='{place / 'my text.txt'}'", "seed=0,1,2", "hydra.launcher.n_jobs=2", "record.log_every=1"]
-    study = subprocess.Popen(command, cwd=place, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    whole = [sys.executable, str(ROOT / "train.py"), *given(place), "hydra.launcher.n_jobs=2", *words]
+    return subprocess.Popen(whole, cwd=place, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def begun(place: Path, words: Sequence[str], lines: int) -> "subprocess.Popen[str]":
+    """A study of long runs, once its two first runs have logged more than so many lines."""
+    study = process_of(place, *words)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and study.poll() is None:
+        logged = [file.read_bytes().count(b"\n") > lines for file in place.glob("runs/*/metrics.jsonl")]
+        if sum(logged) == 2:
+            break
+        time.sleep(0.1)
+    return study
+
+
+def saved(place: Path) -> list[int]:
+    """The steps at which the runs were interrupted; each is saved, and no process is at it."""
+    steps = []
+    for folder in sorted(place.glob("runs/modern*")):
+        status = json.loads((folder / "status.json").read_text())
+        assert status["state"] == "interrupted"
+        assert (folder / "checkpoints" / f"step_{status['step']}").is_dir()
+        with FileLock(folder / ".lock", timeout=0):
+            steps.append(status["step"])
+    return steps
+
+
+def test_a_study_that_is_killed_or_interrupted_saves_its_runs_and_goes_on(command: Command, place: Path) -> None:
+    words = ["study.variants=[{name: good, overrides: []}]", "seed=0,1,2", "record.log_every=1", "budget.steps=100000"]
+    study = begun(place, words, 0)
     try:
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            if sum(file.stat().st_size > 0 for file in place.glob("runs/*/metrics.jsonl")) == 2:
-                break
+        second = command("train", *given(place), *words)
+        assert second.code == 2
+        assert "another process runs" in second.err
+        workers = {note.pid for note in read_notes(place / "runs/studies/mine").values()}
+        assert len(workers) == 2
+        study.kill()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in workers):
             time.sleep(0.1)
+        first = saved(place)
+        assert len(first) == 2
+        assert not (place / "runs/studies/mine/.stop").exists()
+    finally:
+        study.kill()
+        study.communicate()
+    study = begun(place, words, max(first) + 1)
+    try:
         study.send_signal(signal.SIGINT)
         _, said = study.communicate(timeout=120)
     finally:
         study.kill()
     assert study.returncode == 130, said
     assert "stopping: 2 runs save" in said
-    assert "interrupted; go on with: python train.py -m" in said
-    states = [json.loads(file.read_text())["state"] for file in place.glob("runs/sweeps/*/[0-9].json")]
-    assert states == ["interrupted"] * 2
-    for folder in place.glob("runs/modern*"):
-        status = json.loads((folder / "status.json").read_text())
-        assert status["state"] == "interrupted"
-        assert (folder / "checkpoints" / f"step_{status['step']}").is_dir()
+    assert "interrupted; go on with: python train.py 'hydra.searchpath=" in said
+    assert states(place) == ["interrupted"] * 2
+    assert all(later > before for later, before in zip(saved(place), first, strict=True))
 
 
-def test_a_study_outlives_killed_workers_and_its_runs_are_those_of_single_commands(place: Path) -> None:
-    said = train(place, "study=mine", "hydra.launcher.n_jobs=2", code=1)
+def test_a_study_outlives_killed_workers_and_its_runs_are_those_of_single_commands(
+    command: Command, place: Path
+) -> None:
+    whole = process_of(place)
+    said = "".join(whole.communicate(timeout=300))
+    assert whole.returncode == 1, said
     found = notes(place)
     states = {variant: note["state"] for (variant, _), note in found.items()}
     assert states == {"good": "done", "bad": "killed", "unlucky": "done", "other": "done"}
@@ -150,14 +204,15 @@ def test_a_study_outlives_killed_workers_and_its_runs_are_those_of_single_comman
     for variant in ("good", "other"):  # two kinds of job that may have shared a worker
         note = found[variant, 0]
         swept[variant] = (study / note["folder"]).resolve()
-        train(place, *note["overrides"], "out=alone")
+        assert command("train", given(place)[0], *note["overrides"], "out=alone").code == 0
         (alone,) = (place / "alone").glob(f"*-{swept[variant].name.rpartition('-')[2]}")
         assert losses(alone) == losses(swept[variant])
         assert weights(alone) == weights(swept[variant])
     other = "{name: other, overrides: ['model/norm=layernorm', 'model/ffn=relu']}"
     again = f"study.variants=[{{name: good, overrides: []}}, {other}]"
-    said = train(place, "study=mine", again, "seed=0,1", "hydra.launcher.n_jobs=1")  # one worker for all
-    assert said.count("was there already") == 2
+    more = command("train", *given(place), again, "seed=0,1", "hydra.launcher.n_jobs=1")  # one process for all
+    assert more.code == 0
+    assert more.out.count("was there already") == 2
     assert {job for job, note in notes(place).items() if not note["found"]} == {("good", 1), ("other", 1)}
     for (variant, seed), note in notes(place).items():
         assert note["state"] == "done"

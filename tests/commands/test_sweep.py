@@ -1,7 +1,11 @@
 """A sweep goes on whatever becomes of one job, tells each failure, and leaves nothing in the launch folder."""
 
+import json
+import random
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.commands.conftest import TINY, Command
@@ -66,6 +70,85 @@ def test_any_error_in_a_job_is_that_jobs_alone(
     assert done.code == 1
     assert len(calls) == 2
     assert f"error: {type(error).__name__}" in done.err
+
+
+def test_no_run_starts_after_one_that_fails_when_the_study_is_to_fail_fast(
+    command: Command, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = command("train", *options, "optimizer.lr=1e-3,1e30,1e-4", "fail_fast=true")
+    assert done.code == 1
+    assert done.out.count("started") == 2
+    assert len(list(tmp_path.glob("runs/modern*"))) == 2
+    (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
+    states = {int(file.stem): json.loads(file.read_text())["state"] for file in sweep.glob("[0-9].json")}
+    assert states == {0: "done", 1: "diverged"}
+
+
+def test_a_job_leaves_nothing_to_the_next_one_of_its_process(
+    command: Command, tmp_path: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zoo.jobs import train as module
+    from zoo.jobs.fresh import start_fresh
+
+    train, prepare, calls, seen = module.train, module.prepare, [], []
+
+    def job(*arguments: Any) -> Path:
+        calls.append(arguments)
+        if len(calls) == 2:
+            spoil()
+            assert [key for key, value in process().items() if value == seen[0][key]] == []
+        return train(*arguments)
+
+    def look(*arguments: Any) -> Any:
+        seen.append(process())
+        return prepare(*arguments)
+
+    monkeypatch.setattr(module, "train", job)
+    monkeypatch.setattr(module, "prepare", look)
+    try:
+        assert command("train", *options, "seed=1,0").code == 0
+    finally:
+        start_fresh()
+    assert seen[0] == seen[1]
+    monkeypatch.setattr(module, "train", train)
+    assert command("train", *options[1:], "seed=0", "out=alone").code == 0
+    (alone,) = (tmp_path / "alone").iterdir()
+    here, there = (
+        folder / "checkpoints/step_4/model.safetensors" for folder in (alone, tmp_path / "runs" / alone.name)
+    )
+    assert here.read_bytes() == there.read_bytes()
+
+
+def process() -> dict[str, Any]:
+    """What a job could leave behind."""
+    import torch
+
+    return {
+        "dtype": torch.get_default_dtype(),
+        "device": torch.get_default_device(),
+        "gradients": torch.is_grad_enabled(),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "products": torch.get_float32_matmul_precision(),
+        "random": random.getstate(),
+        "numpy": str(np.random.get_state()),
+        "torch": torch.get_rng_state().tolist(),
+    }
+
+
+def spoil() -> None:
+    """Leave all of it otherwise than it was."""
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    torch.set_grad_enabled(False)
+    torch.set_autocast_enabled("cpu", True)
+    torch.use_deterministic_algorithms(True)
+    torch.set_float32_matmul_precision("medium")
+    random.seed(1)
+    np.random.seed(1)
+    torch.manual_seed(1)
 
 
 def test_an_interruption_ends_the_sweep(

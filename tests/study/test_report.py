@@ -213,6 +213,7 @@ def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
         (lambda folder: (folder / "study.json").write_text('{"format": 9}'), "has format 9"),
         (lambda folder: _edit(folder, variants=[{"name": 3}]), "name is 3"),
         (lambda folder: _edit(folder, reference="gone"), "'gone' is none of its variants"),
+        (lambda folder: _edit(folder, metric="fun"), "metric='fun' is no metric"),
         (lambda folder: _edit(folder, jobs=[]), "lists no jobs"),
         (lambda folder: (folder / "0.json").write_text("{"), "0.json is missing or damaged"),
         (lambda folder: (folder / "0.json").write_text('{"state": 3}'), "0.json is damaged"),

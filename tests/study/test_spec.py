@@ -65,6 +65,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"fixed": "data=toy"}, "study.fixed must be a list"),
     ({"reference": "d"}, "no variant 'd'"),
     ({"match": "size"}, "study.match='size'"),
+    ({"metric": "train loss"}, "study.metric='train loss' is no metric"),
+    ({"metric": "validation loss at 64"}, "other lengths are scored on the test split only"),
     ({"seeds": []}, "study.seeds=[]"),
     ({"seeds": [1, 1]}, "each once"),
     ({"seeds": [-1, 1]}, "none negative"),

@@ -37,6 +37,24 @@ def test_planted_differences_are_found_and_their_absence_is(tmp_path: Path) -> N
     assert good.low < -0.05 < good.high
 
 
+def test_a_study_can_be_judged_at_another_length(tmp_path: Path) -> None:
+    effects = {"base": 0.0, "other": 0.0, "short": 0.0}
+    folder = write_study(tmp_path, noisy(effects), tuple(effects), metric="test loss at 128")
+    longer = {"base": 0.2, "other": 0.1, "short": None}  # the order of rows as long as in training says nothing of it
+    for job in json.loads((folder / "study.json").read_text())["jobs"]:
+        file = tmp_path / f"run-{job['job']}" / "scores.json"
+        scores = json.loads(file.read_text())
+        more = longer[job["variant"]]
+        last = {"loss": None, "why": "it ends at 64"} if more is None else {"loss": scores["test"]["loss"] + more}
+        scores["lengths"][-1] = {"context": 128, **last}
+        file.write_text(json.dumps(scores))
+    other, short = findings(folder).rows
+    assert other.verdict == "better"
+    assert other.difference is not None
+    assert other.difference.mean == pytest.approx(-0.1, abs=0.02)
+    assert (short.verdict, short.why) == ("not comparable", "short: it ends at 64")
+
+
 def test_pairs_are_seeds_and_not_rows(tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     for seed, loss in {11: 1.50, 12: 1.40, 13: 1.60}.items():
@@ -191,9 +209,14 @@ def test_a_chain_compares_with_the_one_before_and_with_the_reference(tmp_path: P
 
 
 def test_a_metric_that_no_run_has_is_said(tmp_path: Path) -> None:
-    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(2), metric="train loss")
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(2), metric="test loss at 512")
     (row,) = findings(folder).rows
-    assert row.why == "no run of other has a train loss; does its corpus have that split?"
+    assert row.why == "no run of other has a test loss at 512; is 512 one of record.lengths?"
+    evidence = sort_out(load_runs(folder))
+    for run in evidence.runs:
+        del run.scores["test"]  # type: ignore[attr-defined]
+    (row,) = judge(evidence, [("other", "base")], "test loss")
+    assert row.why == "no run of other has a test loss; does its corpus have that split?"
 
 
 def test_more_accuracy_is_better(tmp_path: Path) -> None:

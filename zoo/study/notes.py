@@ -87,12 +87,14 @@ def renumber(root: Path, numbers: Mapping[tuple[str, ...], int]) -> None:
     """Give the notes of an earlier start the numbers that their jobs have now; `numbers` is by overrides. Those of jobs
     that are no more go; what was running is over."""
     old = read_notes(root)
+    places = {before: numbers.get(tuple(note.overrides)) for before, note in old.items()}
+    kept = {before for before, now in places.items() if before == now and old[before].state != "running"}
     for file in root.glob("*.json"):
-        if re.fullmatch(r"[0-9]+\.json", file.name):
+        if re.fullmatch(r"[0-9]+\.json", file.name) and int(file.stem) not in kept:
             file.unlink(missing_ok=True)
-    for note in old.values():
-        number = numbers.get(tuple(note.overrides))
-        if number is not None:
+    for before, number in places.items():
+        if number is not None and before not in kept:
+            note = old[before]
             note.job = number
             note.state = "interrupted" if note.state == "running" else note.state
             note.write(root)

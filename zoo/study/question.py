@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from zoo.errors import UserError
+from zoo.study.metric import read_metric
 from zoo.training.files import parse_json
 
 FORMAT = 1
@@ -107,6 +108,7 @@ def read_question(file: Path) -> Question:
         published=tuple(_published(one) for one in reader.each("published")),
         jobs=tuple(_job(one) for one in reader.each("jobs")),
     )
+    read_metric(question.metric, f"{file}: metric")
     known = set(question.names)
     named = [question.reference, *(job.variant for job in question.jobs)]
     named += [name for pair in question.published for name in (pair.better, pair.worse)]

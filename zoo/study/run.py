@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.errors import UserError
+from zoo.study.metric import read_metric
 from zoo.study.question import Job
 from zoo.training.files import read_json
 
@@ -53,10 +54,15 @@ class Run:
         costs = self.record.get("costs", {})
         return next((costs[name] for name in names if isinstance(costs.get(name), int | float)), None)
 
+    def at_length(self, context: int) -> Point:
+        """The scores in rows of that length; nothing when there are none."""
+        return next((one for one in self.lengths if one.get("context") == context), {})
+
     def value(self, metric: str) -> float | None:
-        """A metric like "test loss", when the run is done and has it."""
-        split, _, name = metric.partition(" ")
-        found = self.scores.get(split, {}).get(name) if self.done else None
+        """A metric like "test loss" or "test loss at 256", when the run is done and has it."""
+        asked = read_metric(metric)
+        scores = self.scores.get(asked.split, {}) if asked.context is None else self.at_length(asked.context)
+        found = scores.get(asked.name) if self.done else None
         return float(found) if isinstance(found, int | float) else None
 
 

@@ -9,6 +9,7 @@ from zoo.config import refuse_unknown
 from zoo.errors import UserError
 from zoo.registry import did_you_mean
 from zoo.schema import convert
+from zoo.study.metric import read_metric
 from zoo.study.overrides import key_of, write_option
 from zoo.study.variants import Variant, read_listed, read_mapping, read_overrides, read_variants
 
@@ -77,7 +78,7 @@ def parse_study(node: Any, name: str) -> Study:
         **texts,
         reference=_reference(node.get("reference"), variants),
         chain=chain,
-        metric=convert(node.get("metric", "test loss"), str, "study.metric"),
+        metric=_metric(node.get("metric", "test loss")),
         match=convert(node.get("match"), Match, "study.match"),
         variants=variants,
         tuning=_tuning(node.get("tuning")),
@@ -98,6 +99,12 @@ def _reference(value: Any, variants: Sequence[Variant]) -> str:
             f"study.reference: no variant '{name}'{did_you_mean(name, names)}; choose from {', '.join(names)}"
         )
     return name
+
+
+def _metric(value: Any) -> str:
+    text = convert(value, str, "study.metric")
+    read_metric(text)
+    return text
 
 
 def _tuning(value: Any) -> dict[str, tuple[Any, ...]]:

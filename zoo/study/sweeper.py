@@ -22,7 +22,7 @@ from zoo.study.notes import STOP, end_running, renumber, stopped, write_study
 from zoo.study.overrides import key_of, merge, values_of, write_value
 from zoo.study.plan import Job, Plan
 from zoo.study.spec import Study, parse_study
-from zoo.study.tuned import best_tuning
+from zoo.study.tuned import best_tuning, ended, mean_losses, tell_tuning
 from zoo.study.unnamed import unnamed_study
 from zoo.study.watch import Watch
 from zoo.study.worker import LAUNCHER, this_process
@@ -115,20 +115,20 @@ class StudySweeper(Sweeper):
         return config
 
     def _run(self, plan: Plan, first: list[Job], root: Path) -> None:
-        """Both phases. The study's file is written before each, with the jobs that are known by then."""
+        """Both phases. The study's file is written before each, with the jobs that are known by then: where an earlier
+        start had come to the end of the first phase, those of the second too."""
         command = shlex.join(["python", "train.py", *sys.argv[1:]])
         (root / STOP).unlink(missing_ok=True)
-        renumber(root, {job.overrides: job.job for job in first})
-        write_study(root, plan.as_dict(command, first))
         later = len(plan.second({one.name: {} for one in plan.study.variants}, 0))
+        known = self._second(plan, first, root) if later and ended(first, root) else []
+        self._write(plan, command, [*first, *known], root)
         interrupted = KeyboardInterrupt(f"interrupted; go on with: {command}")
         try:
             with Stopping(root) as stopping:
                 self._launch(first, root, len(first) + later, 0)
                 if later and not stopped(root):
-                    best = best_tuning(plan.study, first, root)
-                    second = plan.second(best, len(first))
-                    write_study(root, plan.as_dict(command, [*first, *second]))
+                    second = self._second(plan, first, root, tell=True)
+                    self._write(plan, command, [*first, *second], root)
                     self._launch(second, root, len(first) + len(second), len(first))
         except KeyboardInterrupt:
             end_running(root)
@@ -136,6 +136,19 @@ class StudySweeper(Sweeper):
         if stopping.asked:
             end_running(root)
             raise interrupted
+
+    def _second(self, plan: Plan, first: Sequence[Job], root: Path, tell: bool = False) -> list[Job]:
+        """The jobs of the second phase, from what those of the first came to."""
+        losses = mean_losses(first, root)
+        best = best_tuning(plan.study, losses)
+        if tell:
+            tell_tuning(losses, best)
+        return plan.second(best, len(first))
+
+    def _write(self, plan: Plan, command: str, jobs: Sequence[Job], root: Path) -> None:
+        """The study's file, and the notes that there are by the numbers of these jobs."""
+        renumber(root, {job.overrides: job.job for job in jobs})
+        write_study(root, plan.as_dict(command, jobs))
 
     def _launch(self, jobs: Sequence[Job], root: Path, total: int, done: int) -> None:
         with Watch(root, jobs, total, done):

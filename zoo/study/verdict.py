@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from zoo.study.evidence import BySeed, Evidence
+from zoo.study.metric import read_metric
 from zoo.study.statistics import ALPHA, Paired, detectable, holm, paired, pairs_needed, sign_test
 
 Verdict = Literal["better", "worse", "within noise", "not enough seeds", "not comparable", "nothing yet"]
@@ -24,8 +25,6 @@ LEAST = 8
 
 SPREAD = 4
 """Pairs below which their spread is a guess, so that no detectable difference is said."""
-
-HIGHER_IS_BETTER = ("accuracy",)
 
 
 @dataclass(frozen=True)
@@ -66,16 +65,11 @@ class Row:
 def judge(evidence: Evidence, comparisons: Sequence[tuple[str, str]], metric: str = "") -> list[Row]:
     """The rows of one table of (variant, other): compared, corrected together, put into words."""
     metric = metric or evidence.question.metric
-    sign = sign_of(metric)
+    sign = read_metric(metric).sign
     rows = [_compare(evidence, variant, against, metric, sign) for variant, against in comparisons]
     corrected = holm([row.p for row in rows])
     needed = pairs_needed(len(rows), LEAST)
     return [_say(replace(row, corrected=p), len(rows), needed, sign) for row, p in zip(rows, corrected, strict=True)]
-
-
-def sign_of(metric: str) -> int:
-    """1 where less is better, −1 where more is."""
-    return -1 if metric.split()[-1] in HIGHER_IS_BETTER else 1
 
 
 def _compare(evidence: Evidence, variant: str, against: str, metric: str, sign: int) -> Row:
@@ -131,8 +125,19 @@ def _missing(evidence: Evidence, variant: str, against: str, metric: str) -> tup
             states = ", ".join(f"{count} {state}" for state, count in sorted(evidence.states(name).items()))
             return "nothing yet", f"no run of {name} is done ({states or 'no jobs'})"
         if all(run.value(metric) is None for run in evidence.done(name)):
-            return "nothing yet", f"no run of {name} has a {metric}; does its corpus have that split?"
+            return _unscored(evidence, name, metric)
     return "nothing yet", "no seed has a score of both"
+
+
+def _unscored(evidence: Evidence, name: str, metric: str) -> tuple[Verdict, str]:
+    """Why the runs of a variant that are done lack the metric."""
+    context = read_metric(metric).context
+    if context is None:
+        return "nothing yet", f"no run of {name} has a {metric}; does its corpus have that split?"
+    whys = [why for run in evidence.done(name) if (why := run.at_length(context).get("why"))]
+    if whys:
+        return "not comparable", f"{name}: {whys[0]}"
+    return "nothing yet", f"no run of {name} has a {metric}; is {context} one of record.lengths?"
 
 
 def _say(row: Row, rows: int, needed: int, sign: int) -> Row:

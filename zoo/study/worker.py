@@ -6,13 +6,17 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
 LAUNCHER = "ZOO_LAUNCHER"
 """The environment variable that says which process launched the jobs."""
+
+PERIOD = 0.5
+"""Seconds between looks whether that process is still there."""
 
 
 def this_process() -> str:
@@ -20,12 +24,56 @@ def this_process() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def obey_launcher() -> None:
-    """In a process that only works for another: Ctrl-C is for that one, which then sends SIGTERM to each job."""
-    if os.environ.get(LAUNCHER) == this_process() or threading.current_thread() is not threading.main_thread():
+def obey_launcher(busy: Callable[[], bool]) -> None:
+    """In a process that only works for another: Ctrl-C is for that one, which then sends SIGTERM to each job. When that
+    one is gone, killed perhaps, this process ends too: at once, or while it is `busy` once its run is saved."""
+    launcher = os.environ.get(LAUNCHER, "")
+    if launcher in ("", this_process()) or threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
+    if launcher not in _watched:
+        _watched.add(launcher)
+        threading.Thread(target=_end_with, args=(launcher, busy), daemon=True).start()
+
+
+def abandoned() -> bool:
+    """Whether this process works for another one that is gone: the study is no more its own to write to."""
+    return _gone(os.environ.get(LAUNCHER, ""))
+
+
+_watched: set[str] = set()
+"""Launchers that a thread of this process waits for."""
+
+_parent = os.getppid()
+"""The process that started this one."""
+
+
+def _gone(launcher: str) -> bool:
+    """Whether that process has ended. Nothing is known of one on another machine; of the parent more than whether its
+    number is free, which a killed process keeps until it is waited for."""
+    host, _, number = launcher.rpartition(":")
+    if host != socket.gethostname():
+        return False
+    if int(number) == _parent:
+        return os.getppid() != _parent
+    with suppress(PermissionError):
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            return True
+    return False
+
+
+def _end_with(launcher: str, busy: Callable[[], bool]) -> None:
+    """End this process soon after its launcher, once the run that it is at has been saved."""
+    while not _gone(launcher):
+        time.sleep(PERIOD)
+    if busy():
+        os.kill(os.getpid(), signal.SIGTERM)
+    while busy():
+        time.sleep(PERIOD)
+    os._exit(1)
 
 
 def _interrupt(number: int, frame: Any) -> None:

@@ -1,7 +1,8 @@
 """The answer in one sentence."""
 
+from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
-from zoo.study.verdict import Row, sign_of
+from zoo.study.verdict import Row
 
 NAMED = 4
 """Variants that are named, at most."""
@@ -48,7 +49,7 @@ def _by(row: Row) -> str:
 
 def _withheld(findings: Findings) -> str:
     """The numbers without the claim."""
-    sign = sign_of(findings.question.metric)
+    sign = read_metric(findings.question.metric).sign
     seen = [row for row in findings.rows if row.difference is not None]
     if not seen:
         return f"No claim can be made: {findings.rows[0].why}."

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from zoo.page import Word
 from zoo.study.evidence import Evidence
+from zoo.study.metric import read_metric
 from zoo.study.question import Question
 from zoo.study.verdict import Row, Verdict, judge
 
@@ -28,7 +29,7 @@ class Findings:
     @property
     def unit(self) -> str:
         """Of the metric, in brackets."""
-        return unit(self.question.metric)
+        return read_metric(self.question.metric).unit
 
 
 def find(evidence: Evidence) -> Findings:
@@ -38,11 +39,6 @@ def find(evidence: Evidence) -> Findings:
     rows = judge(evidence, [(name, question.before(name) or question.reference) for name in others])
     chained = judge(evidence, [(name, question.reference) for name in others]) if question.chain else []
     return Findings(evidence, tuple(rows), tuple(chained))
-
-
-def unit(metric: str) -> str:
-    """The unit of a metric."""
-    return {"loss": "nats per token", "bits_per_byte": "bits per byte", "accuracy": "share"}.get(metric.split()[-1], "")
 
 
 def word(verdict: Verdict) -> Word:

@@ -2,7 +2,7 @@
 
 from zoo.page import Axis, Column, Figure, Section, Table, line
 from zoo.study.report.findings import Findings
-from zoo.study.report.numbers import mean
+from zoo.study.report.numbers import listed, mean, spread
 from zoo.study.run import Run
 
 TITLE = "Length extrapolation"
@@ -22,21 +22,29 @@ def section(findings: Findings) -> Section:
         line(name, sorted(one), [mean(one[length]) for length in sorted(one)], evidence.slot(name), dots=True)
         for name, one in found.items()
     ]
-    rows = [[name, *(mean(one.get(length, [])) for length in lengths)] for name, one in found.items()]
-    table = Table(
-        [Column("variant"), *(Column(f"{length:,} tokens", 3) for length in lengths)], rows, f"{what} (nats per token)"
-    )
     trained = (evidence.basis or {}).get("budget.context")
-    note = f"All were trained at {trained:,} positions." if isinstance(trained, int) else ""
+    columns = [Column("variant"), *(Column(f"{length:,} tokens", 3) for length in lengths)]
+    columns.append(Column(f"least … greatest seed at {lengths[-1]:,}"))
+    rows = [
+        [name, *(mean(one.get(length, [])) for length in lengths), spread(one.get(lengths[-1], []))]
+        for name, one in found.items()
+    ]
+    notes = [f"All were trained at {trained:,} positions."] if isinstance(trained, int) else []
+    notes += [f"`{name}`: {why}." for name in found if (why := _why(evidence.done(name)))]
     figure = Figure(
-        _title(found, what),
+        _title(found, what, trained),
         marks,
         Axis("context length (tokens)", log=True),
         Axis(f"{what} (nats per token)"),
-        table,
-        note,
+        Table(columns, rows, f"{what} (nats per token)"),
+        " ".join(notes),
     )
     return Section("lengths", TITLE, [figure])
+
+
+def _why(runs: list[Run]) -> str:
+    """Why there are lengths that the runs cannot read; nothing when there are none."""
+    return next((str(point["why"]) for run in runs for point in run.lengths if point.get("why")), "")
 
 
 def _by_length(runs: list[Run]) -> dict[int, list[float]]:
@@ -48,13 +56,20 @@ def _by_length(runs: list[Run]) -> dict[int, list[float]]:
     return found
 
 
-def _title(found: dict[str, dict[int, list[float]]], what: str) -> str:
-    growth = {name: (mean(one[max(one)]) or 0.0) - (mean(one[min(one)]) or 0.0) for name, one in found.items()}
-    least, most = min(growth, key=lambda n: growth[n]), max(growth, key=lambda n: growth[n])
-    ends = f"{min(found[least]):,} to {max(found[least]):,} tokens"
+def _title(found: dict[str, dict[int, list[float]]], what: str, trained: object) -> str:
+    """How the loss changes from the trained length (else the shortest) to the longest, where both are known."""
+    lengths = sorted({length for one in found.values() for length in one})
+    first, last = trained if isinstance(trained, int) and trained in lengths else lengths[0], lengths[-1]
+    whole = {name: one for name, one in found.items() if first in one and last in one}
+    growth = {name: (mean(one[last]) or 0.0) - (mean(one[first]) or 0.0) for name, one in whole.items()}
+    ends = f"{first:,} to {last:,} tokens"
     if len(growth) == 1:
-        return f"From {ends} the {what} of `{least}` changes by {growth[least]:+.3f}".replace("-", "−")
-    return (
-        f"From {ends} the {what} grows least with `{least}` ({growth[least]:+.3f})"
-        f" and most with `{most}` ({growth[most]:+.3f})"
-    ).replace("-", "−")
+        (only,) = growth
+        said = f"From {ends} the {what} of `{only}` changes by {growth[only]:+.3f}"
+    else:
+        least, most = min(growth, key=lambda n: growth[n]), max(growth, key=lambda n: growth[n])
+        said = f"From {ends} the {what} changes by {growth[least]:+.3f} with `{least}` and by {growth[most]:+.3f} with"
+        said += f" `{most}`"
+    cannot = [name for name, one in found.items() if last not in one]
+    said += f"; {listed(cannot)} cannot read {last:,}" if cannot else ""
+    return said.replace("-", "−")

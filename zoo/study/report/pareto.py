@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from zoo.page import Axis, Block, Column, Figure, Section, Table, dots
+from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import listed, mean
 from zoo.study.run import Run
 from zoo.study.tables import state_bytes
-from zoo.study.verdict import sign_of
 
 TITLE = "Quality against cost"
 
@@ -38,7 +38,7 @@ def section(findings: Findings) -> Section:
     known = {what: one for what, one in known.items() if len(one) > 1}
     if len(quality) < 2 or not known:
         return Section("pareto", TITLE, missing="It needs two variants with scores and costs.")
-    fronts = {what: front(one, quality, sign_of(metric)) for what, one in known.items()}
+    fronts = {what: front(one, quality, read_metric(metric).sign) for what, one in known.items()}
     rows = [
         [name, value, *(costs[what][name] for what in known), ", ".join(what for what in known if name in fronts[what])]
         for name, value in quality.items()

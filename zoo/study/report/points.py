@@ -3,6 +3,7 @@
 import statistics
 
 from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
+from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean, spread
 from zoo.study.run import Run
@@ -29,7 +30,9 @@ def section(findings: Findings) -> Section:
     ]
     rows = [_row(name, list(scores.values()), evidence.done(name)) for name, scores in found.items()]
     columns = [Column("variant"), Column("seeds"), Column(f"{metric} ({findings.unit})", 4), Column("sd", 4)]
-    columns += [Column("least … greatest seed"), Column("bits per byte", 4), Column("accuracy", 4)]
+    as_trained = "" if read_metric(metric).context is None else ", as trained"
+    columns += [Column("least … greatest seed"), Column(f"bits per byte{as_trained}", 4)]
+    columns += [Column(f"accuracy{as_trained}", 4)]
     figure = Figure(
         _title(found),
         marks,
