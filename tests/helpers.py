@@ -36,6 +36,8 @@ VOCABULARY = 13
 LENGTH = 40
 """Longer than the window of any option file, so that a window acts."""
 SOURCE_LENGTH = 9
+TRAINED = 8
+"""What stands for the trained length where a scheme has one: shorter than any text, so that it acts beyond it."""
 
 
 def files(group: str) -> list[str]:
@@ -63,8 +65,9 @@ def _row(i: int) -> Node:
 
 
 def option(axis: str, name: str) -> Node:
-    """The node of an option file, as Hydra composes it."""
-    return _row(OPTIONS[axis].index(name))[axis]
+    """The node of an option file, as Hydra composes it, but for the length it was trained for."""
+    node = _row(OPTIONS[axis].index(name))[axis]
+    return node | {"trained": TRAINED} if "trained" in node else node
 
 
 def learned(rows: int) -> Node:

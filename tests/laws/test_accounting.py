@@ -82,6 +82,9 @@ PARAMETERS: dict[str, Count] = {
     "position learned": lambda config, chosen: chosen.values["max_positions"] * config.d_model,
     "position none": lambda config, chosen: 0,
     "position rope": lambda config, chosen: 0,
+    "position rope_linear": lambda config, chosen: 0,
+    "position rope_llama3": lambda config, chosen: 0,
+    "position rope_ntk": lambda config, chosen: 0,
     "position sinusoidal": lambda config, chosen: 0,
     "head linear": linear_head,  # its table is counted with the embeddings
     "head transform": transform_head,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -53,6 +53,14 @@ class Seen:
     looked: list[Looked] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
 
+    def add(self, more: Looked) -> None:
+        """The weights of one mixer, or of its next queries where it computes them in several calls."""
+        last = self.looked[-1] if self.looked else None
+        if last is not None and (last.stack, last.layer, last.kind) == (more.stack, more.layer, more.kind):
+            self.looked[-1] = replace(last, weights=torch.cat([last.weights, more.weights], 1))
+        else:
+            self.looked.append(more)
+
 
 @torch.no_grad()
 def look(model: Model, tokens: Int[Tensor, "1 T"], source: Int[Tensor, "1 S"] | None = None) -> Seen:
@@ -62,7 +70,7 @@ def look(model: Model, tokens: Int[Tensor, "1 T"], source: Int[Tensor, "1 S"] | 
 
     def attend(q: Tensor, k: Tensor, v: Tensor, context: Context, scores: Scores) -> Tensor:
         weights = weights_of(q, k, context, scores).flatten(1, 2)[0]
-        seen.looked.append(Looked(here.stack, here.layer, "self" if context.memory is None else "cross", weights))
+        seen.add(Looked(here.stack, here.layer, "self" if context.memory is None else "cross", weights))
         return plain(q, k, v, context, scores)
 
     was_training = model.training

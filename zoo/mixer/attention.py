@@ -70,14 +70,16 @@ class Attention(Mixer):
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
         q = _heads(self.q(x), self.heads)
+        attend = context.position.attend
         if context.memory is not None:
             k, v = self._of_memory(context.memory, context.state)
+            attend = context.attend
         else:
             k, v = self._keys_values(x)
             q, k = context.position.rotate(q, k, context)
             if context.state is not None:
                 k, v, context = context.state.extend(k, v, context)
-        mixed = context.attend(q, k, v, context, self.scores)
+        mixed = attend(q, k, v, context, self.scores)
         return self.out(mixed.transpose(1, 2).flatten(2))  # B T (H K)
 
     def _keys_values(self, x: Float[Tensor, "B S D"]) -> tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"]]:

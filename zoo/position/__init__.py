@@ -12,10 +12,11 @@ from zoo.registry import Registry
 
 if TYPE_CHECKING:
     from zoo.mixer import Mixer
+    from zoo.mixer.backend import Scores
 
 
 class Position(Part):
-    """Contract: `Position(common)`; three identities, of which a scheme overrides what it needs. One scheme serves all
+    """Contract: `Position(common)`; four identities, of which a scheme overrides what it needs. One scheme serves all
     layers of a stack. Places come from the context, explicit and per row; no scheme counts for itself."""
 
     needs: ClassVar[frozenset[Ability]] = frozenset()
@@ -44,6 +45,18 @@ class Position(Part):
         """Relative schemes: what is added to each head's scores, by the places of queries and keys and, where the
         scheme asks for it, by the queries."""
         return None
+
+    def attend(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B G S K"],
+        v: Float[Tensor, "B G S U"],
+        context: Context,
+        scores: "Scores",
+    ) -> Float[Tensor, "B H T U"]:
+        """Attention by the backend. A scheme whose rotation is not one of each key alone does it here, where queries
+        meet the keys of a state too."""
+        return context.attend(q, k, v, context, scores)
 
 
 positions: Registry[Position] = Registry("position", Position, __name__)

@@ -1,21 +1,12 @@
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
-from zoo.ability import Ability
 from zoo.common import Common
-from zoo.context import Context
-from zoo.errors import UserError
-from zoo.position import Position, positions
-
-if TYPE_CHECKING:
-    from zoo.mixer import Mixer
+from zoo.position import positions
+from zoo.position.rotary import Rotary
 
 
 @positions.register("rope")
-class RoPE(Position):
+class RoPE(Rotary):
     """Rotary position: the i-th pair of features of q and k at place t is turned by the angle t · base^(−2i/R), so that
     q·k depends on the distance only. R = fraction · K features turn, the rest stay.
 
@@ -26,8 +17,6 @@ class RoPE(Position):
     differs: angles are computed in float32 from float64 frequencies, whatever the dtype of the model.
     """
 
-    needs = frozenset({Ability.ROTATE})
-
     def __init__(
         self,
         common: Common,
@@ -36,55 +25,4 @@ class RoPE(Position):
         fraction: float = 1.0,
         layout: Literal["half", "interleaved"] = "half",
     ):
-        super().__init__(common)
-        if not 0 < fraction <= 1:
-            raise UserError(f"model.position.fraction={fraction} must be above 0 and at most 1")
-        if not base > 0:
-            raise UserError(f"model.position.base={base} must be above 0")
-        self.base = base
-        self.fraction = fraction
-        self.layout = layout
-
-    def check(self, mixer: "Mixer", name: str) -> None:
-        super().check(mixer, name)
-        width = self.turning(mixer.head_dim)
-        if width % 2 or width == 0:
-            raise UserError(
-                f"rope turns pairs of features, but fraction={self.fraction} of head_dim={mixer.head_dim} is {width};"
-                " change model.d_model, model.n_heads, model.mixer.head_dim or model.position.fraction to make it even"
-            )
-
-    def turning(self, head_dim: int) -> int:
-        """R, the number of features that turn."""
-        return int(head_dim * self.fraction)
-
-    def rotate(
-        self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], context: Context
-    ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G T K"]]:
-        own, other = context.once((self, q.shape[-1], q.dtype), lambda: self.factors(q, context))
-        return self.turn(q, own, other), self.turn(k, own, other)
-
-    def factors(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
-        """What a feature and its partner are multiplied by, (R, 1, T, R): (cos, cos) and (−sin, sin) in each pair."""
-        cos, sin = self.waves(q, context)
-        return self._paired(cos, cos), self._paired(-sin, sin)
-
-    def waves(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
-        """cos and sin of every angle, (R, 1, T, R/2), in the dtype of q."""
-        width = self.turning(q.shape[-1])
-        even = torch.arange(0, width, 2, device=q.device)
-        frequencies = self.base ** (-even.double() / width)
-        angles = context.queries.positions[:, None, :, None] * frequencies.float()
-        return angles.cos().to(q.dtype), angles.sin().to(q.dtype)
-
-    def turn(self, x: Float[Tensor, "B H T K"], own: Tensor, other: Tensor) -> Float[Tensor, "B H T K"]:
-        """(a, b) → (a cos − b sin, a sin + b cos) for each pair."""
-        width = self.turning(x.shape[-1])
-        turning, still = x[..., :width], x[..., width:]
-        a, b = turning.chunk(2, dim=-1) if self.layout == "half" else (turning[..., 0::2], turning[..., 1::2])
-        turned = turning * own + self._paired(b, a) * other
-        return turned if width == x.shape[-1] else torch.cat([turned, still], dim=-1)
-
-    def _paired(self, a: Tensor, b: Tensor) -> Tensor:
-        """The features of which those are the first and the second of each pair."""
-        return torch.cat([a, b], dim=-1) if self.layout == "half" else torch.stack([a, b], dim=-1).flatten(-2)
+        super().__init__(common, base=base, fraction=fraction, layout=layout)
