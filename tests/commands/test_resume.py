@@ -17,6 +17,7 @@ import torch
 import zoo
 from tests.commands.conftest import ROOT, TINY, Command
 from zoo.errors import UserError
+from zoo.training.checkpoint import latest_checkpoint
 from zoo.training.manifest import seal
 
 STEPS = (
@@ -35,15 +36,25 @@ def lines(folder: Path) -> list[dict]:
     return [{k: v for k, v in line.items() if k not in ("seconds", "tokens_per_second")} for line in found]
 
 
+def train_state(folder: Path) -> dict:
+    """What the newest checkpoint says of the run."""
+    found = latest_checkpoint(folder / "checkpoints", to_resume=True)
+    assert found is not None
+    return found.train_state()
+
+
 def only(root: Path) -> Path:
     """The one folder in there."""
     (found,) = root.iterdir()
     return found
 
 
-@pytest.mark.parametrize("model", ["modern", "mixtral"])
-def test_a_killed_run_goes_on_to_the_same_bits(command: Command, text: Path, tmp_path: Path, model: str) -> None:
-    options = (f"model={model}", "data=text", f"data.path='{text}'", *TINY, *STEPS)
+@pytest.mark.parametrize(("model", "dtype"), [("modern", "float32"), ("mixtral", "float32"), ("modern", "float16")])
+def test_a_killed_run_goes_on_to_the_same_bits(
+    command: Command, text: Path, tmp_path: Path, model: str, dtype: str
+) -> None:
+    """In float16 with the scale of its loss, and how long ago that was chosen."""
+    options = (f"model={model}", "data=text", f"data.path='{text}'", *TINY, *STEPS, f"runtime.dtype={dtype}")
     assert command("train", *options, "out=straight").code == 0
     killed = tmp_path / "killed"
     process = subprocess.Popen(
@@ -58,6 +69,9 @@ def test_a_killed_run_goes_on_to_the_same_bits(command: Command, text: Path, tmp
     process.communicate()
     assert command("train", f"resume='{only(killed)}'").code == 0
     assert lines(only(killed)) == lines(only(tmp_path / "straight"))
+    scales = [train_state(only(root)).get("scale") for root in (killed, tmp_path / "straight")]
+    assert scales[0] == scales[1]
+    assert (scales[0] is not None) == (dtype == "float16")
     weights = [
         root / "checkpoints" / "step_12" / "model.safetensors" for root in (only(killed), only(tmp_path / "straight"))
     ]
