@@ -12,12 +12,13 @@ from typing import Any
 _HOME = {
     "build": "zoo.api",
     "complete": "zoo.inference.complete",
+    "export": "zoo.published.writing",
     "fill": "zoo.inference.fill",
     "generate": "zoo.inference.generate",
     "load": "zoo.api",
     "UserError": "zoo.errors",
 }
-__all__ = ["UserError", "build", "complete", "fill", "generate", "load"]
+__all__ = ["UserError", "build", "complete", "export", "fill", "generate", "load"]
 
 
 def __getattr__(name: str) -> Any:

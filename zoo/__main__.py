@@ -1,4 +1,4 @@
-"""python -m zoo [list | show | matrix | floor | sample] [overrides]: what there is, and what it looks like.
+"""python -m zoo [list | show | matrix | floor | sample | export] [overrides]: what there is, and what it looks like.
 
     python -m zoo                                   every option: family, name, file, paper
     python -m zoo list norm mixer                   of some families only
@@ -6,6 +6,7 @@
     python -m zoo matrix                            which options meet, and why not
     python -m zoo floor data=toy [--json]           the best possible loss of a generated corpus, by skill and distance
     python -m zoo sample data=toy                   some of its documents, coloured by skill
+    python -m zoo export run=runs/<run> to=folder   the model in the layout that transformers loads
 
 Overrides are those of train.py; parts of your own are included by plugins=[my_module] hydra.searchpath=[my_conf].
 """
@@ -14,7 +15,7 @@ import argparse
 
 from zoo.cli import run
 
-COMMANDS = ("list", "show", "matrix", "floor", "sample")
+COMMANDS = ("list", "show", "matrix", "floor", "sample", "export")
 
 
 def main() -> None:
@@ -44,6 +45,10 @@ def _main() -> None:
         from zoo.matrix import print_matrix
 
         print_matrix(arguments.words)
+    elif arguments.command == "export":
+        from zoo.jobs.export import export_run
+
+        export_run(arguments.words)
     else:
         _generated(arguments)
 

@@ -14,6 +14,7 @@ from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
 from zoo.probe import check_probe
+from zoo.published.reading import is_published, read_published
 from zoo.schema import convert
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
 
@@ -48,10 +49,14 @@ def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed:
 
 
 def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
-    """The trained model of a run folder (its newest whole checkpoint) or of one checkpoint folder; its averaged weights
-    when the run kept an average. Only registered parts are built and nothing in the files is executed; parts of your
-    own must be named in `plugins`: a file cannot ask for them."""
+    """The trained model of a run folder (its newest whole checkpoint), of one checkpoint folder, or of a folder in a
+    published layout (config.json and safetensors); its averaged weights when the run kept an average. Only registered
+    parts are built and nothing in the files is executed; parts of your own must be named in `plugins`: a file cannot
+    ask for them. Raises UserError for what is missing, damaged or has no counterpart."""
     load_plugins(plugins)
+    if is_published(Path(path)):
+        found = read_published(Path(path))
+        return Run(found.model, found.tokenizer, found.config, found.step)
     checkpoint = _find(Path(path))
     architecture = checkpoint.architecture
     tokenizer = _tokenizer(checkpoint)

@@ -123,7 +123,7 @@ def _words(run: Run, tokens: Tensor) -> list[str]:
 
 def _grounds(run: Run, cache: str) -> Depends:
     """Where the run's corpus is generated, word by word: how much heads look at what the next word depends on."""
-    data = parse_option("data", run.config["data"], "data")
+    data = parse_option("data", run.config.get("data"), "data")
     one_text = run.model.topology.generating is not None and not run.model.topology.traits.reads_source
     if not issubclass(sources.get(data.name), Generated) or not run.tokenizer.whole_words or not one_text:
         return {}

@@ -12,6 +12,7 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.parts import place
 from zoo.plugins import load_plugins
+from zoo.published.reading import is_published
 from zoo.schema import convert, typed
 from zoo.training.runtime import Machinery, Work, resolve
 
@@ -22,7 +23,7 @@ class Opened:
 
     run: Run
     folder: Path
-    """The run folder, where that is what was given or a checkpoint in it was."""
+    """The run folder, where that is what was given or a checkpoint in it was; else the published folder."""
     machinery: Machinery
 
 
@@ -33,7 +34,8 @@ def opened(node: Mapping[str, Any]) -> Opened:
     machinery = machinery_of(node)
     run = load(path)
     put([run], machinery)
-    return Opened(run, path if (path / "config.yaml").exists() else path.resolve().parent.parent, machinery)
+    whole = (path / "config.yaml").exists() or is_published(path)
+    return Opened(run, path if whole else path.resolve().parent.parent, machinery)
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:

@@ -67,7 +67,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     batch_size = convert(node["batch_size"], int, "batch_size")
     positive("", batches=batches, batch_size=batch_size, context=context)
     machinery = machinery_of(node, Work(context or run.config["context"], flops=0.0))
-    data = parse_option("data", node.get("data") or run.config["data"], "data")
+    data = parse_option("data", node.get("data") or run.config.get("data"), "data")
     corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
     splits = _splits(node["splits"], corpus)
     context = context or run.config["context"]
