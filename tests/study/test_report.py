@@ -151,6 +151,27 @@ def test_tables_for_a_notebook_are_flat(ladder: Path) -> None:
     assert counted[-1]["step"] == 300
 
 
+def test_a_variant_is_compared_with_the_one_that_it_names(tmp_path: Path) -> None:
+    effects = {"base": 0.0, "other": -0.1, "more": -0.2}
+    folder = write_study(tmp_path, noisy(effects), tuple(effects))
+    variants = json.loads((folder / "study.json").read_text())["variants"]
+    _edit(folder, variants=[*variants[:2], {**variants[2], "against": "other"}])
+    report = built(folder)
+    assert [(row.variant, row.against, row.verdict) for row in report.findings.rows] == [
+        ("other", "base", "better"),
+        ("more", "other", "better"),
+    ]
+    assert "Of 2 comparisons, 2 are better: `other` than `base` (" in report.page.answer
+    assert "`more` than `other` (" in report.page.answer
+
+
+def test_gradients_are_shown_by_layer_and_kind(report: Report) -> None:
+    text = section(report, "gradients")  # 0.5 in the first layer, 0.25 in the second
+    assert "At the start of training the gradient of the last ffn is 0.50 times that of the first" in text
+    assert "| transformer_2017 | 0.5 | 0.25 |" in text
+    assert "In training the gradient of the last mixer moves most with" in text
+
+
 def test_a_study_that_runs_says_what_is_missing(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3), run={"base": {"rich": False}})
     for number in (3, 4, 5):

@@ -67,6 +67,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"match": "size"}, "study.match='size'"),
     ({"metric": "train loss"}, "study.metric='train loss' is no metric"),
     ({"metric": "validation loss at 64"}, "other lengths are scored on the test split only"),
+    ({"variants": [{"name": "a"}, {"name": "b", "against": "c"}], "published": []}, "'b' is compared with 'c'"),
+    ({"variants": [{"name": "a"}, {"name": "b", "against": "a"}], "chain": True}, "a study that is no chain"),
     ({"seeds": []}, "study.seeds=[]"),
     ({"seeds": [1, 1]}, "each once"),
     ({"seeds": [-1, 1]}, "none negative"),

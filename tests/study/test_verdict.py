@@ -52,7 +52,7 @@ def test_a_study_can_be_judged_at_another_length(tmp_path: Path) -> None:
     assert other.verdict == "better"
     assert other.difference is not None
     assert other.difference.mean == pytest.approx(-0.1, abs=0.02)
-    assert (short.verdict, short.why) == ("not comparable", "short: it ends at 64")
+    assert (short.verdict, short.why) == ("not comparable", "short cannot read 128 positions")
 
 
 def test_pairs_are_seeds_and_not_rows(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ class Variant:
     overrides: tuple[str, ...] = ()
     says: str = ""
     """What it changes, in words."""
+    against: str | None = None
+    """The variant that it is compared with, where a study names one."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,13 @@ class Question:
         return tuple(one.name for one in self.variants)
 
     def before(self, variant: str) -> str | None:
-        """What the variant is compared with: the one before it in a chain, else the reference; None for the first."""
+        """What the variant is compared with: the one that it names, the one before it in a chain, else the reference;
+        None for the reference."""
         if variant == self.reference:
             return None
+        named = next(one.against for one in self.variants if one.name == variant)
+        if named is not None:
+            return named
         return self.names[self.names.index(variant) - 1] if self.chain and variant != self.names[0] else self.reference
 
 
@@ -92,7 +98,7 @@ def read_question(file: Path) -> Question:
     if reader.get("format", int) != FORMAT:
         raise UserError(f"{file} has format {node['format']}, this version reads {FORMAT}")
     variants = tuple(
-        Variant(one.get("name", str), one.texts("overrides"), one.get("says", str, ""))
+        Variant(one.get("name", str), one.texts("overrides"), one.get("says", str, ""), one.get("against", str, None))
         for one in reader.each("variants")
     )
     question = Question(
@@ -111,6 +117,7 @@ def read_question(file: Path) -> Question:
     read_metric(question.metric, f"{file}: metric")
     known = set(question.names)
     named = [question.reference, *(job.variant for job in question.jobs)]
+    named += [one.against for one in question.variants if one.against is not None]
     named += [name for pair in question.published for name in (pair.better, pair.worse)]
     for name in named:
         if name not in known:

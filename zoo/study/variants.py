@@ -7,6 +7,7 @@ from typing import Any
 
 from zoo.config import refuse_unknown
 from zoo.errors import UserError
+from zoo.registry import did_you_mean
 from zoo.schema import convert
 from zoo.study.overrides import key_of, merge, write_option
 
@@ -21,6 +22,8 @@ class Variant:
     name: str
     overrides: tuple[str, ...]
     says: str
+    against: str | None = None
+    """The variant that it is compared with; None: the reference, or in a chain the one before it."""
 
 
 def read_variants(node: Mapping[str, Any], chain: bool) -> tuple[Variant, ...]:
@@ -33,6 +36,12 @@ def read_variants(node: Mapping[str, Any], chain: bool) -> tuple[Variant, ...]:
     for name in names:
         if names.count(name) > 1:
             raise UserError(f"study.variants: two are called '{name}'")
+    for one in found:
+        if one.against is not None and (chain or one.against not in names or one.against == one.name):
+            raise UserError(
+                f"study.variants: '{one.name}' is compared with '{one.against}', which must be another variant of"
+                f" a study that is no chain{did_you_mean(one.against, names)}"
+            )
     if not chain:
         return tuple(found)
     laid: list[Variant] = []
@@ -49,7 +58,8 @@ def _variant(value: Any, where: str) -> Variant:
     if not name:
         raise UserError(f"{where}.name is empty")
     overrides = read_overrides(node.get("overrides", []), f"{where}.overrides")
-    return Variant(name, overrides, convert(node.get("says", ""), str, f"{where}.says"))
+    says = convert(node.get("says", ""), str, f"{where}.says")
+    return Variant(name, overrides, says, convert(node.get("against"), str | None, f"{where}.against"))
 
 
 def _of_grid(grid: Mapping[str, Any]) -> list[Variant]:

@@ -134,9 +134,8 @@ def _unscored(evidence: Evidence, name: str, metric: str) -> tuple[Verdict, str]
     context = read_metric(metric).context
     if context is None:
         return "nothing yet", f"no run of {name} has a {metric}; does its corpus have that split?"
-    whys = [why for run in evidence.done(name) if (why := run.at_length(context).get("why"))]
-    if whys:
-        return "not comparable", f"{name}: {whys[0]}"
+    if any(run.at_length(context).get("why") for run in evidence.done(name)):
+        return "not comparable", f"{name} cannot read {context} positions"
     return "nothing yet", f"no run of {name} has a {metric}; is {context} one of record.lengths?"
 
 

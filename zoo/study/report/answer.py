@@ -20,15 +20,25 @@ def answer(findings: Findings) -> str:
     if len(rows) == 1:
         is_ = {"within noise": "is within noise of"}.get(rows[0].verdict, f"is {rows[0].verdict} than")
         return f"`{rows[0].variant}` {is_} `{rows[0].against}` on {question.metric}{_by(rows[0])}."
-    whole = f"Of {len(rows)} changes, each on top of those before it" if question.chain else f"Of {len(rows)} variants"
-    parts = [_named(rows, "better"), _named(rows, "worse"), _counted(rows, "within noise"), _counted(rows, "undecided")]
-    than = "" if question.chain else f", compared with `{question.reference}`"
+    if question.chain:
+        whole, than = f"Of {len(rows)} changes, each on top of those before it", ""
+    elif len({row.against for row in rows}) > 1:
+        whole, than = f"Of {len(rows)} comparisons", ""
+    else:
+        whole, than = f"Of {len(rows)} variants", f", compared with `{rows[0].against}`"
+    pairs = whole.endswith("comparisons")
+    parts = [
+        _named(rows, "better", pairs),
+        _named(rows, "worse", pairs),
+        _counted(rows, "within noise"),
+        _counted(rows, "undecided"),
+    ]
     return f"{whole}, {'; '.join(part for part in parts if part)} ({question.metric}{than})."
 
 
-def _named(rows: tuple[Row, ...], verdict: str) -> str:
+def _named(rows: tuple[Row, ...], verdict: str, pairs: bool) -> str:
     chosen = [row for row in rows if row.verdict == verdict]
-    names = ", ".join(f"`{row.variant}`{_by(row)}" for row in chosen[:NAMED])
+    names = ", ".join(f"`{row.variant}`{f' than `{row.against}`' * pairs}{_by(row)}" for row in chosen[:NAMED])
     rest = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
     return f"{_are(len(chosen))} {verdict}: {names}{rest}" if chosen else ""
 

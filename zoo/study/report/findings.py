@@ -17,7 +17,7 @@ class Findings:
 
     evidence: Evidence
     rows: tuple[Row, ...]
-    """Each variant against the one before it in a chain, else against the reference."""
+    """Each variant against the one that it is compared with."""
     from_reference: tuple[Row, ...]
     """In a chain: each variant against the reference, corrected among themselves."""
 

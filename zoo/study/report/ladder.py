@@ -20,7 +20,8 @@ def section(findings: Findings) -> Section:
     marks = [_mark("this change" if total else "difference", rows, 0, legend=bool(total))]
     if total:
         marks.append(_mark("all changes up to it", list(total.values()), 1))
-    against = "the one before it" if findings.question.chain else f"`{findings.question.reference}`"
+    others = {row.against for row in rows}
+    against = f"`{others.pop()}`" if len(others) == 1 else "the one that it is compared with"
     figure = Figure(
         _title(rows, against),
         marks,

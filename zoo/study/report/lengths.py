@@ -1,8 +1,10 @@
 """Train short, test long: loss by the length of the text."""
 
+import statistics
+
 from zoo.page import Axis, Column, Figure, Section, Table, line
 from zoo.study.report.findings import Findings
-from zoo.study.report.numbers import listed, mean, spread
+from zoo.study.report.numbers import listed, mean
 from zoo.study.run import Run
 
 TITLE = "Length extrapolation"
@@ -24,9 +26,9 @@ def section(findings: Findings) -> Section:
     ]
     trained = (evidence.basis or {}).get("budget.context")
     columns = [Column("variant"), *(Column(f"{length:,} tokens", 3) for length in lengths)]
-    columns.append(Column(f"least … greatest seed at {lengths[-1]:,}"))
+    columns.append(Column(f"sd at {lengths[-1]:,}", 3))
     rows = [
-        [name, *(mean(one.get(length, [])) for length in lengths), spread(one.get(lengths[-1], []))]
+        [name, *(mean(one.get(length, [])) for length in lengths), _sd(one.get(lengths[-1], []))]
         for name, one in found.items()
     ]
     notes = [f"All were trained at {trained:,} positions."] if isinstance(trained, int) else []
@@ -40,6 +42,10 @@ def section(findings: Findings) -> Section:
         " ".join(notes),
     )
     return Section("lengths", TITLE, [figure])
+
+
+def _sd(values: list[float]) -> float | None:
+    return statistics.stdev(values) if len(values) > 1 else None
 
 
 def _why(runs: list[Run]) -> str:

@@ -18,7 +18,9 @@ def section(findings: Findings) -> Section:
     rows = judge(findings.evidence, [(pair.better, pair.worse) for pair in pairs])
     grades = [grade(row) for row in rows]
     counts = Counter(one.text for one in grades)
-    said = ", ".join(f"{count} {text}" for text, count in sorted(counts.items()))
+    said = ", ".join(
+        f"{count} {text.replace('agrees', 'agree') if count > 1 else text}" for text, count in sorted(counts.items())
+    )
     cells: list[list[Cell]] = [
         [
             f"{pair.better} better than {pair.worse}",

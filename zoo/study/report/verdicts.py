@@ -14,7 +14,8 @@ def section(findings: Findings) -> Section:
     question = findings.question
     if not findings.rows:
         return Section("verdicts", "Verdicts", missing="A verdict needs two variants.")
-    chained = " to the one before it" if question.chain else f" to `{question.reference}`"
+    others = {row.against for row in findings.rows}
+    chained = f" to `{others.pop()}`" if len(others) == 1 else " to the one that it is compared with"
     blocks: list[Block] = [_table(findings, findings.rows, f"Change of {question.metric}{chained}, paired by seed")]
     if findings.from_reference:
         caption = f"Change of {question.metric} to `{question.reference}`, paired by seed"
