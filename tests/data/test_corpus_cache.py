@@ -4,7 +4,7 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,10 @@ from tests.data.corpora import Load, text_of
 from zoo.data import cache, files
 from zoo.data import corpus as corpora
 from zoo.data.corpus import Corpus, load_corpus
+from zoo.data.document import Document
+from zoo.data.known import Known
+from zoo.data.source import sources
+from zoo.data.source.text import Text
 from zoo.data.store import dtype_for, read_split, write_split
 from zoo.data.tokenizer import Tokenizer, tokenizers
 from zoo.errors import UserError
@@ -96,6 +100,50 @@ def test_the_hash_of_an_unchanged_file_is_remembered(
     assert same(first, load_corpus(data, Option("bytes"), str(tmp_path / "cache")))
 
 
+def test_a_file_is_read_again_in_another_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FRESH", -1.0)
+    (tmp_path / "my.txt").write_bytes(b"caf\xe9\n" * 40)
+    for encoding in ("latin-1", "cp1251", "latin-1"):
+        data = Option("text", {"path": str(tmp_path / "my.txt"), "encoding": encoding})
+        corpus = load_corpus(data, Option("bytes"), str(tmp_path / "cache"))
+        assert text_of(corpus, "train").startswith(b"caf\xe9\n".decode(encoding).encode())
+
+
+class Lower(Text):
+    """Reads the same files, and hands on something else."""
+
+    def documents(self) -> Iterator[Document]:
+        for one in super().documents():
+            yield Document(one.name, lambda one=one: [piece.lower() for piece in one.read()])  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("order", [("text", "lower"), ("lower", "text")])
+def test_what_another_source_read_in_a_file_is_not_taken_for_its_text(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(files, "FRESH", -1.0)
+    monkeypatch.setitem(sources._classes, "lower", Lower)
+    (tmp_path / "my.txt").write_bytes(TEXT)
+    found = {
+        name: load_corpus(Option(name, {"path": str(tmp_path / "my.txt")}), Option("bytes"), str(tmp_path / "cache"))
+        for name in order
+    }
+    assert text_of(found["text"], "train").startswith(b"The cat")
+    assert text_of(found["lower"], "train").startswith(b"the cat")
+    assert found["text"].fingerprint != found["lower"].fingerprint
+
+
+def test_no_two_sources_share_what_is_known_of_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sources._classes, "lower", Lower)
+    notes = []
+    for name in sources.names():
+        cls = sources.get(name)
+        monkeypatch.setattr(cls, "stamp", lambda self: "the same files")
+        for values in ({}, {"path": "a"}, {"path": "b"}, {"path": "a", "encoding": "latin-1"}):
+            notes.append(Known(tmp_path, Option(name, values), cls.__new__(cls)).file)
+    assert len(set(notes)) == len(notes)
+
+
 def test_a_file_that_has_just_changed_is_never_trusted_by_its_times(tmp_path: Path) -> None:
     (tmp_path / "my.txt").write_bytes(TEXT)
     assert files.stamp([tmp_path / "my.txt"]) is None
@@ -136,7 +184,7 @@ def swap_tokens(folder: Path) -> None:
 def forget_a_split(folder: Path) -> None:
     meta = json.loads((folder / "meta.json").read_text())
     del meta["summary"]["splits"]["test"], meta["seal"]
-    (folder / "meta.json").write_text(json.dumps({**meta, "seal": cache._digest(meta)}))
+    (folder / "meta.json").write_text(json.dumps({**meta, "seal": cache.digest(meta)}))
 
 
 def spoil_seal(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
 
-FORMAT = 3
+FORMAT = 4
 """Goes up with every change of what is stored, or of how a corpus is split or cut."""
 
 
@@ -36,33 +35,21 @@ class Built:
 
 
 def key(content: str, source: Source, tokenizer: Option | Tokenizer) -> str:
-    """The name of the folder for that text, split and tokenizer."""
-    return _digest(_made_of(content, source, tokenizer))
+    """The name of the folder for that text, source, split and tokenizer."""
+    return digest(_made_of(content, source, tokenizer))
 
 
-def _made_of(content: str, source: Source, tokenizer: Option | Tokenizer) -> list[Any]:
+def _made_of(content: str, source: Source, tokenizer: Option | Tokenizer) -> dict[str, Any]:
     how = tokenizer.fingerprint if isinstance(tokenizer, Tokenizer) else [tokenizer.name, dict(tokenizer.values)]
-    return [FORMAT, content, source.kind, source.split, how]
-
-
-def recall(root: Path, stamp: str | None) -> str | None:
-    """The content hash that was noted for a stamp, if any."""
-    try:
-        return (root / f"{_digest(stamp)}.content").read_text() if stamp else None
-    except OSError:
-        return None
-
-
-def note(root: Path, stamp: str | None, content: str) -> None:
-    """Note the content hash of a stamp; a cache that cannot be written is no error here."""
-    if stamp and recall(root, stamp) != content:
-        file = root / f"{_digest(stamp)}.content"
-        part = file.with_suffix(f".{os.getpid()}")
-        try:
-            part.write_text(content)
-            part.replace(file)
-        except OSError:
-            part.unlink(missing_ok=True)
+    made_by = [type(source).__module__, type(source).__qualname__]
+    return {
+        "format": FORMAT,
+        "content": content,
+        "source": made_by,
+        "kind": source.kind,
+        "split": source.split,
+        "tokenizer": how,
+    }
 
 
 def read(folder: Path) -> Built | None:
@@ -87,9 +74,9 @@ def read(folder: Path) -> Built | None:
 def _whole(folder: Path, meta: dict[str, Any]) -> bool:
     """Whether the facts are those that were written, for this folder, with all its splits and files."""
     facts = {key: value for key, value in meta.items() if key != "seal"}
-    if meta["seal"] != _digest(facts) or _digest(meta["made_of"]) != folder.name:
+    if meta["seal"] != digest(facts) or digest(meta["made_of"]) != folder.name:
         return False
-    splits = {name for name, share in zip(SPLITS, meta["made_of"][3], strict=True) if share}
+    splits = {name for name, share in zip(SPLITS, meta["made_of"]["split"], strict=True) if share}
     return splits == meta["summary"]["splits"].keys() and meta["sha256"] == file_digests(folder)
 
 
@@ -109,7 +96,7 @@ def build(folder: Path, source: Source, scan: Scan | None, tokenizer: Option | T
             meta = _divide(part, source, scan, trained, learn)
         meta["made_of"] = _made_of(meta["summary"]["content"], source, tokenizer)
         meta["sha256"] = file_digests(part)
-        (part / "meta.json").write_text(json.dumps({**meta, "seal": _digest(meta)}, indent=1))
+        (part / "meta.json").write_text(json.dumps({**meta, "seal": digest(meta)}, indent=1, default=repr))
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
     finally:
@@ -154,7 +141,7 @@ def _meta(folder: Path, source: Source, trained: Tokenizer, several: bool, facts
     return {
         "format": FORMAT,
         "several": several,
-        "fingerprint": _digest([facts["content"], source.kind, source.split, trained.fingerprint]),
+        "fingerprint": digest([facts["content"], source.kind, source.split, trained.fingerprint]),
         "summary": {
             **facts,
             source.size_key: list(source.split),
@@ -166,5 +153,6 @@ def _meta(folder: Path, source: Source, trained: Tokenizer, several: bool, facts
     }
 
 
-def _digest(facts: Any) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+def digest(facts: Any) -> str:
+    """A name made of values; an option among them counts by its own."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=repr).encode()).hexdigest()[:32]

@@ -9,6 +9,7 @@ from filelock import FileLock
 from zoo.data import cache as built
 from zoo.data import files
 from zoo.data.generated import Generated, as_plain
+from zoo.data.known import Known
 from zoo.data.scan import scan
 from zoo.data.source import sources
 from zoo.data.store import Split
@@ -59,8 +60,8 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
     what is wrong with the data, and for a cache that cannot be written."""
     source = sources.build(data)
     root = files.resolve(cache)
-    made, stamp = source.content(), source.stamp()
-    content, reading = made or built.recall(root, stamp), None
+    made, known = source.content(), Known(root, data, source)
+    content, reading = made or known.content(), None
     if content is None:
         reading = scan(source)
         content = reading.content
@@ -83,7 +84,7 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
             ) from None
         if found is None:
             raise UserError(f"{folder} cannot be read back after it was written; set cache=<another folder>")
-    built.note(root, stamp, reading.content if reading else content)
+    known.note(reading.content if reading else content)
     facts: dict[str, Any] = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
     if isinstance(source, Generated):
         facts |= {"skills": list(source.skills), "rows": source.rows, "lines": as_plain(source.lines())}

@@ -64,7 +64,7 @@ def one(path: str, key: str) -> Path:
     return found[0]
 
 
-def stamp(files: list[Path], encoding: str = "utf-8") -> str | None:
+def stamp(files: list[Path]) -> str | None:
     """A text that changes when a file does: path, size, and the times that an edit moves. None for a file changed in
     the last seconds: a second edit could leave the same times. Raises UserError for a file that is gone."""
     try:
@@ -73,8 +73,7 @@ def stamp(files: list[Path], encoding: str = "utf-8") -> str | None:
         raise UserError(f"cannot read {error.filename}: {error.strerror}") from None
     if time.time() - max(max(now.st_mtime, now.st_ctime) for _, now in found) < FRESH:
         return None
-    facts = [(name, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) for name, now in found]
-    return repr((encoding, facts))
+    return repr([(name, now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) for name, now in found])
 
 
 def _chunks(file: Path, encoding: str) -> Iterator[bytes]:

@@ -47,7 +47,7 @@ class Pairs(Source):
 
     def stamp(self) -> str | None:
         """Path, size and times of the files."""
-        return files.stamp(self.files, self.encoding)
+        return files.stamp(self.files)
 
     def describe(self) -> dict[str, Any]:
         """The paths and what was found there."""

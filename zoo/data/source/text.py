@@ -28,7 +28,7 @@ class Text(Source):
 
     def stamp(self) -> str | None:
         """Path, size and times of every file."""
-        return files.stamp(self.files, self.encoding)
+        return files.stamp(self.files)
 
     def describe(self) -> dict[str, Any]:
         """The path and what was found there."""
