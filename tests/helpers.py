@@ -36,8 +36,8 @@ VOCABULARY = 13
 LENGTH = 40
 """Longer than the window of any option file, so that a window acts."""
 SOURCE_LENGTH = 9
-TRAINED = 8
-"""What stands for the trained length where a scheme has one: shorter than any text, so that it acts beyond it."""
+TRAINED = 16
+"""What stands for the trained length where a scheme has one: shorter than most texts, so that it acts beyond it."""
 
 
 def files(group: str) -> list[str]:

@@ -95,11 +95,11 @@ def test_a_single_pair_has_no_base_to_stretch() -> None:
 
 def test_the_weights_of_a_scheme_that_works_column_by_column_are_looked_at_as_one() -> None:
     built = model(position="rope_ntk")
-    seen = look(built, draw(1, 15))
+    seen = look(built, draw(1, 20))
     assert [one.layer for one in seen.looked] == [0, 1]
     for one in seen.looked:
-        assert one.weights.shape == (4, 15, 15)
-        assert close(one.weights.sum(-1), torch.ones(4, 15))
+        assert one.weights.shape == (4, 20, 20)
+        assert close(one.weights.sum(-1), torch.ones(4, 20))
 
 
 @pytest.mark.parametrize("length", [3, 4096])
