@@ -11,6 +11,7 @@ from hydra.core.global_hydra import GlobalHydra
 import zoo
 from tests.commands.conftest import ROOT, TINY, Command
 from zoo.errors import UserError
+from zoo.norm import norms
 from zoo.paths import CONF
 from zoo.plugins import load_plugins, plugin_names
 
@@ -63,12 +64,43 @@ def test_a_plugin_trains_and_is_loaded_only_when_it_is_named(
     ]
     assert gains
 
-    sys.modules.pop("my_scale_part")
-    from zoo.norm import norms
-
-    norms._classes.pop("my_scale")
+    forget()
     with pytest.raises(UserError, match=r"my_scale.*plugins"):
         zoo.load(folder)
+
+
+def forget() -> None:
+    """What a new process does not know."""
+    for name in ("my_scale_part", "my_scale_help"):
+        sys.modules.pop(name, None)
+    norms._classes.pop("my_scale", None)
+
+
+def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path: Path, plugin: list[str]) -> None:
+    (tmp_path / "code" / "my_scale_help.py").write_text("FACTOR = 1.0\n")
+    part = tmp_path / "code" / "my_scale_part.py"
+    part.write_text(PART.replace("import torch\n", "import torch\nfrom my_scale_help import FACTOR\n", 1))
+    options = ("train", *plugin, "model/norm=my_scale", "data=text", f"data.path='{text}'", *TINY)
+
+    def run() -> str:
+        forget()
+        done = command(*options)
+        assert done.code == 0, done.err
+        return done.out
+
+    assert "already" not in run()
+    assert "already" in run()
+    part.write_text(part.read_text().replace("self.gain * x", "FACTOR * self.gain * x"))
+    assert "already" not in run()
+    (tmp_path / "code" / "my_scale_help.py").write_text("FACTOR = 22.0\n")
+    assert "already" not in run()
+    assert len(list((tmp_path / "runs").iterdir())) == 3
+    (first, *_) = sorted((tmp_path / "runs").iterdir(), key=lambda one: one.stat().st_mtime)
+    forget()
+    (first / "status.json").write_text('{"state": "running"}')
+    refused = command("train", "plugins=[my_scale_part]", f"resume='{first}'", "runtime.threads=1")
+    assert refused.code == 2
+    assert "model.norm.(code) changed since the run began" in refused.err
 
 
 def test_a_plugin_is_listed(

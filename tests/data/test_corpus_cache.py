@@ -24,6 +24,7 @@ from zoo.data.store import dtype_for, read_split, write_split
 from zoo.data.tokenizer import Tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
+from zoo.plugins import load_plugins
 
 TEXT = b"The cat sat on the mat, and the na\xc3\xafve dog watched it.\n" * 40
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,50 @@ def test_no_two_sources_share_what_is_known_of_the_same_files(tmp_path: Path, mo
         for values in ({}, {"path": "a"}, {"path": "b"}, {"path": "a", "encoding": "latin-1"}):
             notes.append(Known(tmp_path, Option(name, values), cls.__new__(cls)).file)
     assert len(set(notes)) == len(notes)
+
+
+PLUGIN = """
+from zoo.data.source import sources
+from zoo.data.source.text import Text
+from zoo.data.tokenizer import tokenizers
+from zoo.data.tokenizer.bytes import Bytes
+
+
+@sources.register("mine")
+class Mine(Text):
+    pass
+
+
+@tokenizers.register("mine")
+class Numbered(Bytes):
+    def encode(self, data):
+        return super().encode(data)
+"""
+
+
+def test_edited_code_of_a_plugin_makes_the_tokens_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builds: list[Path]
+) -> None:
+    monkeypatch.setattr(files, "FRESH", -1.0)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for family in (sources, tokenizers):
+        monkeypatch.setattr(family, "_classes", {name: family.get(name) for name in family.names()})
+    (tmp_path / "my.txt").write_bytes(TEXT)
+
+    def load(source: str, tokenizer: str, encode: str = "super().encode(data)") -> Corpus:
+        (tmp_path / "corpus_plugin.py").write_text(PLUGIN.replace("super().encode(data)", encode))
+        sys.modules.pop("corpus_plugin", None)
+        load_plugins("corpus_plugin")
+        data = Option(source, {"path": str(tmp_path / "my.txt")})
+        return load_corpus(data, Option(tokenizer), str(tmp_path / "cache"))
+
+    for source, tokenizer, start in (("text", "mine", b"tHE"), ("mine", "bytes", b"The")):
+        builds.clear()
+        assert same(load(source, tokenizer), load(source, tokenizer))
+        assert len(builds) == 1
+        edited = load(source, tokenizer, "super().encode(data.swapcase())")
+        assert len(builds) == 2
+        assert text_of(edited, "train").startswith(start)
 
 
 def test_a_file_that_has_just_changed_is_never_trusted_by_its_times(tmp_path: Path) -> None:

@@ -38,3 +38,26 @@ def test_without_git_both_are_unknown(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "ROOT", tmp_path)
     monkeypatch.setenv("PATH", "")
     assert (record.environment()["commit"], record.environment()["dirty"]) == (None, None)
+
+
+def test_other_code_is_told_by_commit_and_by_changes(checkout, monkeypatch):
+    monkeypatch.setattr(record, "ROOT", checkout)
+    before = record.environment()
+    assert record.code_differs(before) == ""
+    assert record.code_differs({}) == ""
+    (checkout / "file").write_text("2")
+    first = before["commit"][:7]
+    assert record.code_differs(before) == f"commit {first} instead of commit {first} with changes"
+    git(checkout, "commit", "-am", "two")
+    second = record.environment()["commit"][:7]
+    assert record.code_differs(before) == f"commit {first} instead of commit {second}"
+    assert record.code_differs(record.environment() | {"resumed": [before]}).startswith(f"commit {first} instead")
+    assert record.code_differs(record.environment() | {"dirty": True}).startswith(f"commit {second} with changes")
+
+
+def test_other_code_of_an_installed_package_is_told_by_version(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    monkeypatch.setattr(record, "_version", lambda package: "1.0")
+    before = record.environment()
+    monkeypatch.setattr(record, "_version", lambda package: "2.0")
+    assert record.code_differs(before) == "version 1.0 instead of version 2.0"

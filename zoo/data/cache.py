@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zoo.code import origin
 from zoo.data.division import Division
 from zoo.data.generated import Generated
 from zoo.data.making import teach, write_made
@@ -40,16 +41,13 @@ def key(content: str, source: Source, tokenizer: Option | Tokenizer) -> str:
 
 
 def _made_of(content: str, source: Source, tokenizer: Option | Tokenizer) -> dict[str, Any]:
-    how = tokenizer.fingerprint if isinstance(tokenizer, Tokenizer) else [tokenizer.name, dict(tokenizer.values)]
-    made_by = [type(source).__module__, type(source).__qualname__]
-    return {
-        "format": FORMAT,
-        "content": content,
-        "source": made_by,
-        "kind": source.kind,
-        "split": source.split,
-        "tokenizer": how,
-    }
+    how: list[Any]
+    if isinstance(tokenizer, Tokenizer):
+        how = [tokenizer.fingerprint, origin(type(tokenizer))]
+    else:
+        how = [tokenizer.name, dict(tokenizer.values), origin(tokenizers.get(tokenizer.name))]
+    facts = {"source": origin(type(source)), "kind": source.kind, "split": source.split, "tokenizer": how}
+    return {"format": FORMAT, "content": content, **facts}
 
 
 def read(folder: Path) -> Built | None:

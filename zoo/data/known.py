@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from zoo.code import origin
 from zoo.data.cache import FORMAT, digest
 from zoo.data.source import Source
 from zoo.option import Option
@@ -13,8 +14,8 @@ class Known:
     sources that read the same files are two notes; a source without a stamp has none."""
 
     def __init__(self, root: Path, option: Option, source: Source):
-        stamp, made_by = source.stamp(), type(source)
-        facts = [FORMAT, made_by.__module__, made_by.__qualname__, dict(option.values), stamp]
+        stamp = source.stamp()
+        facts = [FORMAT, origin(type(source)), dict(option.values), stamp]
         self.file = None if stamp is None else root / f"{digest(facts)}.content"
 
     def content(self) -> str | None:

@@ -7,6 +7,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
+from zoo.code import code_of
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.option import Option, Pattern
@@ -20,6 +21,9 @@ DIGITS = 16
 SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget", "seed")
 """Fields of an experiment that a run is identified by, with the fingerprint of its data."""
 
+CODE = "(code)"
+"""Where the science of an option keeps the hash of a plugin's code: no key of an option can be called that."""
+
 OBSERVATION = ("evaluate_every", "evaluate_batches")
 """Keys of the budget that only look at the run."""
 
@@ -31,16 +35,19 @@ UNSAID = ("data.path", "match.reference", "study", "dry_run", "fail_fast")
 
 
 def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
-    """What a run is identified by, as plain JSON: typed, and with every default that no file wrote down."""
+    """What a run is identified by, as plain JSON: typed, with every default that no file wrote down, and with a hash of
+    the code of each plugin."""
     science = {field: _plain(getattr(experiment, field), field) for field in SCIENCE}
     science["budget"] = {key: value for key, value in science["budget"].items() if key not in OBSERVATION}
-    return science | {"data": fingerprint}
+    code = code_of(FAMILIES["data"].get(experiment.data.name))
+    return science | {"data": fingerprint} | ({} if code is None else {f"data {CODE}": code})
 
 
 def _plain(value: Any, family: str) -> Any:
     match value:
         case Option():
-            return {"name": value.name, **_values(value, family)}
+            code = code_of(FAMILIES[family].get(value.name))
+            return {"name": value.name, **({} if code is None else {CODE: code}), **_values(value, family)}
         case Pattern():
             options = {key: _plain(option, family) for key, option in value.distinct.items()}
             return {"layers": list(value.layers), **options}

@@ -14,6 +14,7 @@ from zoo.jobs.job import Job
 from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.memory import enough_memory
+from zoo.training.record import code_differs
 from zoo.training.run import RunFolder, read_record, read_status
 from zoo.training.runtime import Machinery
 
@@ -58,9 +59,12 @@ def _finished(folder: Path, machinery: Machinery) -> bool:
     state = (read_status(folder) or {}).get("state")
     if state not in ("done", "diverged"):
         return False
-    different = machinery.differs(read_record(folder)["machinery"])
+    record = read_record(folder)
+    different = machinery.differs(record["machinery"])
     how = f" (it was computed with {different} now)" if different else ""
-    print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again")
+    code = code_differs(record)
+    code = f"; its code was {code}" if code else ""
+    print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again{code}")
     if state == "diverged" and sweep.in_study():
         raise WasDiverged(f"{folder} diverged before; remove the folder to run it again")
     return True
@@ -69,8 +73,16 @@ def _finished(folder: Path, machinery: Machinery) -> bool:
 def _refuse_change(folder: Path, science: Mapping[str, Any]) -> None:
     """A run goes on only as what it was."""
     before = dict(read_record(folder)["science"])
-    changed = sorted(key for key in before.keys() | science.keys() if before.get(key) != science.get(key))
+    changed = _differing(before, science)
     if changed:
         raise UserError(
             f"{folder}: {', '.join(changed)} changed since the run began, so it cannot go on; start a new run"
         )
+
+
+def _differing(a: Any, b: Any, path: str = "") -> list[str]:
+    """The paths of the values that only one of them has, or that differ."""
+    if not isinstance(a, Mapping) or not isinstance(b, Mapping):
+        return [] if a == b else [path]
+    inside = [_differing(a.get(key), b.get(key), f"{path}.{key}".lstrip(".")) for key in sorted(a.keys() | b.keys())]
+    return [one for some in inside for one in some]

@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,25 @@ def environment() -> dict[str, Any]:
         "packages": {name: _version(name) for name in PACKAGES},
         "machine": {"system": platform.platform(), "processor": processor(), "cores": cores()},
     }
+
+
+def code_differs(before: Mapping[str, Any]) -> str:
+    """How the code of a record, or of a place where its run went on, differs from this one's, as in 'commit 1a2b3c4
+    instead of 5d6e7f8'; nothing when it does not. Files that differ from a commit may be any."""
+    here = environment()
+    for then in (before, *before.get("resumed", [])):
+        words = [_words(one) for one in (then, here)]
+        if words[0] and (words[0] != words[1] or then.get("dirty") or here["dirty"]):
+            return f"{words[0]} instead of {words[1]}"
+    return ""
+
+
+def _words(code: Mapping[str, Any]) -> str:
+    """The commit of a record, or the version where there is none; nothing where neither is known."""
+    if not code.get("commit"):
+        version = code.get("packages", {}).get("transformer-zoo")
+        return f"version {version}" if version else ""
+    return f"commit {code['commit'][:7]}{' with changes' if code.get('dirty') else ''}"
 
 
 def _code() -> dict[str, Any]:

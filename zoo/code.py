@@ -1,0 +1,62 @@
+"""Where a class comes from; of a plugin also what its files say, since edited code is another part."""
+
+import ast
+import hashlib
+import importlib.util
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+OWN = __name__.partition(".")[0]
+
+
+def origin(cls: type) -> list[str | None]:
+    """What tells a class from every other one, and from what it was before an edit, as plain JSON."""
+    return [cls.__module__, cls.__qualname__, code_of(cls)]
+
+
+def code_of(cls: type) -> str | None:
+    """A hash of the file of a plugin's class and of the user's own files that this one imports. None for a class of the
+    zoo, whose commit is recorded with a run, and for one without a file, as in a notebook."""
+    files: dict[str, bytes] = {}
+    _read(cls.__module__, cls.__module__.partition(".")[0], files)
+    if not files:
+        return None
+    facts = repr([(name, hashlib.sha256(text).hexdigest()) for name, text in sorted(files.items())])
+    return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+
+def _read(name: str, top: str, files: dict[str, bytes]) -> None:
+    """Add the file of a module, and of what it imports, to `files`: those of the package `top`, and others that are no
+    library."""
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    package = name.partition(".")[0]
+    if name in files or file is None or package == OWN or (package != top and _in_library(Path(file))):
+        return
+    try:
+        files[name] = Path(file).read_bytes()
+    except OSError:  # inside a zip archive
+        return
+    if file.endswith(".py"):
+        for one in _imported(files[name], getattr(module, "__package__", None)):
+            _read(one, top, files)
+
+
+def _in_library(file: Path) -> bool:
+    return file.is_relative_to(sysconfig.get_path("stdlib")) or not {"site-packages", "dist-packages"}.isdisjoint(
+        file.parts
+    )
+
+
+def _imported(text: bytes, package: str | None) -> Iterator[str]:
+    """The names that may be modules in the import statements of a text."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            name = "." * node.level + (node.module or "")
+            base = importlib.util.resolve_name(name, package) if node.level else name
+            yield base
+            yield from (f"{base}.{one.name}" for one in node.names)
