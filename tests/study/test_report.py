@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.study.simulated import noisy, write_run, write_study
 from zoo.errors import UserError
 from zoo.page import Figure, Table, markdown
 from zoo.study.report.page import Report, built, results
+from zoo.study.report.picture import picture
 
 EFFECTS = {"transformer_2017": 0.0, "pre_norm": -0.06, "rmsnorm": -0.06}
 PUBLISHED = [
@@ -163,6 +165,18 @@ def test_a_variant_is_compared_with_the_one_that_it_names(tmp_path: Path) -> Non
     ]
     assert "Of 2 comparisons, 2 are better: `other` than `base` (" in report.page.answer
     assert "`more` than `other` (" in report.page.answer
+
+
+def test_the_picture_of_the_verdicts_is_drawn_to_scale(report: Report) -> None:
+    root = ElementTree.fromstring(picture(report.findings))
+    marks = [one.attrib for one in root if one.tag.endswith("circle")]
+    assert [one["class"] for one in marks] == ["good", "flat"]
+    labels = {one.text: float(one.attrib["x"]) for one in root if one.tag.endswith("text") and one.text}
+    ticks = [(float(text.replace("−", "-")), at) for text, at in labels.items() if re.fullmatch(r"[−+]?[0-9.]+", text)]
+    (left, x), (right, y) = ticks[0], ticks[-1]
+    for row, mark in zip(report.findings.rows, marks, strict=True):
+        assert row.difference is not None
+        assert float(mark["cx"]) == pytest.approx(x + (row.difference.mean - left) / (right - left) * (y - x), abs=0.2)
 
 
 def test_gradients_are_shown_by_layer_and_kind(report: Report) -> None:

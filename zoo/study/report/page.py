@@ -31,6 +31,7 @@ from zoo.study.report import (
 )
 from zoo.study.report.answer import answer
 from zoo.study.report.findings import Findings, find
+from zoo.study.report.picture import picture
 from zoo.study.report.suspicion import suspicions
 from zoo.study.tables import run_row
 from zoo.training.files import write_whole
@@ -65,11 +66,12 @@ class Report:
     page: Page
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the three files into a folder. Raises UserError when the disk refuses."""
+        """Write the four files into a folder. Raises UserError when the disk refuses."""
         content = {
             "report.html": html(self.page),
             "report.md": markdown(self.page),
             "results.csv": results(self.findings),
+            "verdicts.svg": picture(self.findings),
         }
         for name, text in content.items():
             write_whole(folder / name, text.encode())
