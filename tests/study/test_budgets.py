@@ -1,5 +1,6 @@
 """Equal budgets: read between validations, never beyond them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,16 @@ def test_the_budget_is_what_all_runs_reached(tmp_path: Path) -> None:
     assert lead.n == 3
     half = 2.0 - 0.1 + 3 * (2.718281828**-2) - 3 * (2.718281828**-4)  # its curve at step 150
     assert found["flops"].losses["slow"][0] == pytest.approx(half, abs=1e-6)
+
+
+def test_a_last_validation_of_the_whole_split_is_not_mixed_with_those_of_a_part(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}, sd=0, shared=0), seeds=range(2))
+    for file in tmp_path.glob("run-*/metrics.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        for line in lines:
+            if line["split"] == "validation" and line["step"] == 300:
+                line |= {"scored": 9000, "loss": line["loss"] + 1.0}
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for view in views(sort_out(load_runs(folder))):
+        assert view.axis != "steps" or view.budget == 225  # the last validation before
+        assert max(max(one.values()) for one in view.losses.values()) < 2.3

@@ -1,14 +1,15 @@
 """Who is ahead when all variants may use the same number of steps, tokens, operations or seconds.
 
 Each run's validation losses are read at the largest budget that all of them reached, between two validations by a
-straight line; nothing is extrapolated. A training step costs three times the operations of a forward pass.
+straight line; nothing is extrapolated, and validations of the whole split are not mixed with those of a part of it. A
+training step costs three times the operations of a forward pass.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from zoo.study.evidence import Evidence
-from zoo.study.report.numbers import Series, at, mean, series
+from zoo.study.report.numbers import Series, alike, at, mean, series
 from zoo.study.run import Run
 from zoo.study.statistics import Paired, paired
 
@@ -68,7 +69,7 @@ def _view(evidence: Evidence, axis: str) -> View | None:
 
 def _line(run: Run, axis: str) -> Series:
     if axis != "flops":
-        return series(run.validation, {"steps": "step"}.get(axis, axis))
+        return series(alike(run.validation), {"steps": "step"}.get(axis, axis))
     per_token = run.cost("flops_per_token")
-    xs, ys = series(run.validation, "tokens")
+    xs, ys = series(alike(run.validation), "tokens")
     return (tuple(3 * per_token * x for x in xs), ys) if per_token else ((), ())

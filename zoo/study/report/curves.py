@@ -2,7 +2,7 @@
 
 from zoo.page import Axis, Column, Figure, Section, Table, band, line
 from zoo.study.report.findings import Findings
-from zoo.study.report.numbers import Series, at, grid, mean, series, spread
+from zoo.study.report.numbers import Series, alike, at, grid, mean, series, spread
 from zoo.study.run import Run
 
 SHARES = (0.25, 0.5, 1.0)
@@ -31,7 +31,7 @@ def section(findings: Findings) -> Section:
     if split == "training":
         note += " There are fewer than three validations a run, so these are losses of training batches."
     elif _partial(runs):
-        note += " Validations on the way score fewer targets than the last one, which is of the whole split."
+        note += " All points score the same part of the split; the last validation, of the whole, is not among them."
     figure = Figure(
         _title(lines, split),
         marks,
@@ -45,11 +45,11 @@ def section(findings: Findings) -> Section:
 
 
 def _enough(run: Run) -> bool:
-    return len(run.validation) >= FEWEST
+    return len(alike(run.validation)) >= FEWEST
 
 
 def _line(run: Run, split: str) -> Series:
-    return series(run.validation if split == "validation" else run.train, "tokens")
+    return series(alike(run.validation) if split == "validation" else run.train, "tokens")
 
 
 def _partial(runs: dict[str, list[Run]]) -> bool:

@@ -20,7 +20,7 @@ def section(findings: Findings) -> Section:
             sizes[skill] = max(sizes.get(skill, 0), len(distances))
     skills = sorted((s for s, size in sizes.items() if size > 1), key=lambda s: (_rank(s), -sizes[s], s))[:FIGURES]
     if not skills:
-        why = "No run has scores by distance: its corpus does not say on what a word depends (`data=toy` does)."
+        why = "No run has scores by distance: a corpus that says on what a word depends (`data=toy`), read in order."
         return Section("distances", TITLE, missing=why)
     blocks: list[Block] = [
         _figure(findings, skill, {name: one.get(skill, {}) for name, one in found.items()}) for skill in skills

@@ -19,7 +19,8 @@ def section(findings: Findings) -> Section:
     for name in findings.question.names:
         found = next((run.match for run in findings.evidence.runs if run.variant == name and run.match), None)
         if found is None:
-            rows.append([name, findings.question.match, *[None] * 4, None, "not matched yet, or the reference"])
+            why = "the reference" if name == findings.question.reference else "not matched yet"
+            rows.append([name, findings.question.match, *[None] * 4, None, why])
             continue
         residual = found.get("residual")
         rows.append(
@@ -67,4 +68,6 @@ def _cost(findings: Findings, name: str, key: str) -> float | None:
 
 
 def _number(value: object) -> Cell:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value if isinstance(value, int | float) else None

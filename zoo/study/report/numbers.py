@@ -1,10 +1,9 @@
 """Small sums that several sections need."""
 
 import bisect
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from zoo.study.run import Run
 
 TO = "\u00a0…\u00a0"
 
@@ -63,9 +62,12 @@ def grid(lines: Sequence[Series], most: int = 60) -> list[float]:
     return [places[i] for i in sorted(picked)]
 
 
-def validation_line(run: Run, x: str = "tokens") -> Series:
-    """Validation loss of a run."""
-    return series(run.validation, x)
+def alike(validations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Those that scored as many targets as most of them did: on the way it may be a part of the split, in the end the
+    whole, whose loss is another."""
+    counts = Counter(one.get("scored") for one in validations)
+    most = max(counts, key=lambda count: counts[count], default=None)
+    return [one for one in validations if one.get("scored") == most]
 
 
 def flat(value: Any, at: str = "") -> dict[str, Any]:

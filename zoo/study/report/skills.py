@@ -15,7 +15,9 @@ def section(findings: Findings) -> Section:
     above = {name: one for name, one in above.items() if one}
     skills = list(dict.fromkeys(skill for one in above.values() for skill in one))
     if not skills:
-        why = "No run has scores by skill: the floor of its corpus is not known (`data=toy` has one)."
+        why = (
+            "No run has scores by skill: they need a corpus whose floor is known (`data=toy`), read from left to right."
+        )
         return Section("skills", TITLE, missing=why)
     marks = [
         line(name, skills, [mean(one.get(skill, [])) for skill in skills], evidence.slot(name), dots=True)
