@@ -1,16 +1,28 @@
 """What a run says of itself at its end changes nothing of the run."""
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from tests.commands.conftest import TINY, Command
 from tests.helpers import composed
+from zoo.api import load
 from zoo.assembly import build_model
 from zoo.config import parse_model
-from zoo.training.gradients import gradient_norms, unclipped
+from zoo.data.corpus import load_corpus
+from zoo.objective import objectives
+from zoo.option import Option
+from zoo.schema import parse_option
+from zoo.topology import topologies
+from zoo.training.feed import Feed
+from zoo.training.gradients import gradient_norms, gradients_of, unclipped
+from zoo.training.runtime import Machinery
+from zoo.training.scoring import score
 
 RECORD = ("record.gradients_every=2", "record.lengths=[8,16,24]", "record.log_every=1", "optimizer.clip=0.01")
 
@@ -42,6 +54,80 @@ def test_scores_at_other_lengths_and_gradients_are_written_and_change_nothing(
     sublayers = {name.split(".blocks.")[1] for name in scores["gradients"]["initial"] if ".blocks." in name}
     assert sublayers == {f"{layer}.{part}" for layer in (0, 1) for part in ("mixer", "ffn", "mixer_norm", "ffn_norm")}
     assert scores["gradients"]["initial"] != scores["gradients"]["final"]
+
+
+def test_a_finished_run_is_scored_later_as_if_it_had_been_asked_at_once(
+    command: Command, text: Path, tmp_path: Path
+) -> None:
+    options = ("data=text", f"data.path='{text}'", *TINY, "model/position=learned", "optimizer.ema=0.5")
+    asked = ("record.gradients_every=2", "record.lengths=[8,24]")
+    assert command("train", *options, *asked, "out=at_once").code == 0
+    assert command("train", *options, "record.lengths=[8]", "out=later").code == 0
+    folders = [next((tmp_path / name).iterdir()) for name in ("at_once", "later")]
+    at_once, later = ((folder / "scores.json") for folder in folders)
+    again = command("train", *options, *asked, "out=later")
+    assert "nothing to do" in again.out
+    assert "record.gradients_every=2: what was not noted at 2 of 2 steps cannot be had" in again.out
+    assert "scores at other lengths and gradients before and after added" in again.out
+    assert json.loads(later.read_text()) == json.loads(at_once.read_text())
+    assert "added" not in command("train", *options, *asked, "out=later").out
+    more = (*options, *asked[:1], "record.lengths=[12]", "out=later")
+    other = command("train", *more, "runtime.attention=plain")
+    assert other.code == 0
+    assert "scores at other lengths not added to scores.json: " in other.out
+    shutil.rmtree(folders[1] / "checkpoints")
+    assert "the checkpoint of step 4 is gone" in command("train", *more).out
+    assert json.loads(later.read_text()) == json.loads(at_once.read_text())
+
+
+def test_all_that_is_scored_is_of_the_same_weights_and_has_the_same_lines(command: Command, tmp_path: Path) -> None:
+    options = ("data=mqar", "data.tokens=[4000,400,400]", *TINY, "budget.context=64", "optimizer.ema=0.9")
+    assert command("train", *options, "record.lengths=[64]", "record.gradients_every=4").code == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    scores = json.loads((folder / "scores.json").read_text())
+    (at,) = scores["lengths"]
+    assert {key: at[key] for key in scores["test"]} == scores["test"]
+    assert any(skill["lines"] for skill in at["skills"].values())
+    run = load(folder)  # of the average
+    corpus = load_corpus(parse_option("data", run.config["data"], "data"), run.tokenizer, str(tmp_path / ".cache"))
+    objective = objectives.build(parse_option("objective", run.config["objective"], "objective"))
+    feed = Feed(corpus, objective, run.model.topology.traits, batch_size=4, context=64, splits=["validation"])
+    (task,) = feed.evaluation("validation", 1)
+    assert gradients_of(run.model, task, torch.device("cpu")) == pytest.approx(scores["gradients"]["final"], rel=1e-4)
+
+
+class Said(NamedTuple):
+    logits: Tensor
+
+
+class Bigram(nn.Module):
+    """A model that compiles in no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(300, 300)
+
+    def forward(self, tokens: Tensor, **rest: Any) -> Said:
+        return Said(self.table(tokens))
+
+
+def test_scoring_compiles_nothing_unless_it_is_asked_to(text: Path, tmp_path: Path) -> None:
+    corpus = load_corpus(Option("text", {"path": str(text)}), Option("bytes"), str(tmp_path / "cache"))
+    traits = topologies.get("decoder_only").traits
+    feed = Feed(corpus, objectives.build(Option("causal")), traits, batch_size=4, context=16, splits=["validation"])
+    machinery = Machinery("cpu", "float32", "fused", True, 1, torch.__version__)
+    compilations: list[int] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        compilations.append(1)
+        return graph.forward
+
+    model = Bigram()
+    model.compile(backend=backend)
+    eager = score(model, feed, "validation", machinery, batches=1)
+    assert not compilations
+    assert score(model, feed, "validation", machinery, batches=1, compiled=True).loss == pytest.approx(eager.loss)
+    assert compilations
 
 
 def test_norms_by_sublayer_add_up_to_those_of_the_parameters() -> None:

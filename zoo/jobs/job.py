@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Literal
 
-import torch
 from rich.console import RenderableType
 
 from zoo.data.corpus import Corpus
@@ -17,7 +17,6 @@ from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
 from zoo.terminal import show
 from zoo.training.divergence import Diverged, culprit
-from zoo.training.evaluate import Scores, evaluate
 from zoo.training.gradients import gradient_norms, unclipped
 from zoo.training.interrupt import Interrupt, how_to_resume
 from zoo.training.loop import Step, fit
@@ -25,6 +24,7 @@ from zoo.training.progress import Display
 from zoo.training.record import environment
 from zoo.training.run import RunFolder
 from zoo.training.runtime import Machinery
+from zoo.training.scoring import score
 
 HeldOut = Literal["validation", "test"]
 HELD_OUT: tuple[HeldOut, ...] = ("validation", "test")
@@ -36,7 +36,6 @@ class Job:
     def __init__(self, experiment: Experiment, node: Mapping[str, Any], corpus: Corpus, machinery: Machinery):
         self.experiment, self.node, self.corpus, self.machinery = experiment, node, corpus, machinery
         self.parts = build_parts(experiment, corpus, machinery)
-        self.byte_lengths = torch.from_numpy(corpus.tokenizer.byte_lengths)
         self.state = State()
         self.tables: list[RenderableType] = []
 
@@ -58,8 +57,9 @@ class Job:
             if self.state.step < steps:
                 raise KeyboardInterrupt
             folder.drop_scores(steps)
-            scores = {split: self._score(split, None) for split in HELD_OUT if split in self.corpus.splits}
-            write_scores(folder.path, scores, self.experiment, self.parts, self.corpus, self.machinery)
+            splits = [split for split in HELD_OUT if split in self.corpus.splits]
+            scores = {str(split): self._score(split, None) for split in splits}
+            write_scores(folder.path, scores, self.experiment, self.parts, self.machinery)
         except BaseException as error:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
                 self._end(error)
@@ -135,39 +135,24 @@ class Job:
         factor = unclipped(step.grad_norm, self.parts.optimizer.clip)
         return {"gradients": gradient_norms(self.parts.model, factor)}
 
-    def _score(self, split: HeldOut, batches: int | None) -> dict[str, float | None]:
+    def _score(self, split: HeldOut, batches: int | None) -> dict[str, Any]:
         """Score a held-out split, the whole of it or some batches, and write its line. Raises Diverged when the loss is
         not finite."""
-        with self.parts.optimizer.averaged():
-            scores = self._evaluate(split, batches)
+        parts = self.parts
+        scored = partial(score, parts.model, parts.feed, split, self.machinery, batches=batches)
+        with parts.optimizer.averaged():
+            scores = scored()
             if not math.isfinite(scores.loss):
-                where = culprit(self.parts.model, lambda: self._evaluate(split, batches))
+                where = culprit(parts.model, scored)
                 raise Diverged(self.state.step, where, f"the {split} loss")
-        values = {"loss": scores.loss, "bits_per_byte": scores.bits_per_byte, "accuracy": scores.accuracy}
-        above = ""
+        values, above = scores.values(), ""
         if scores.floor is not None:
-            values |= {"floor": scores.floor, "skills": scores.as_dict()["skills"]}
             self.tables = skill_tables(split, scores)
             above = f", {scores.loss - scores.floor:.4f} above the floor"
         self._line(split, **values, scored=scores.tokens)
         bits = scores.no_bits_per_byte if scores.bits_per_byte is None else f"{scores.bits_per_byte:.4f} bits per byte"
         self.display.say(f"step {self.state.step}  {split}: {scores.loss:.4f} nats per token{above}, {bits}")
         return values
-
-    def _evaluate(self, split: HeldOut, batches: int | None) -> Scores:
-        with torch.compiler.set_stance(
-            "force_eager"
-        ):  # compiling once more, for scores, takes longer than most scoring
-            return evaluate(
-                self.parts.model,
-                self.parts.feed.evaluation(split, batches),
-                self.byte_lengths,
-                device=self.parts.device,
-                autocast=self.machinery.autocast,
-                bytes_unknown=self.corpus.splits[split].bytes_unknown,
-                skills=self.corpus.skills,
-                lines=self.corpus.lines,
-            )
 
     def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:
         state = self.state

@@ -22,9 +22,10 @@ from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
-from zoo.training.evaluate import Scores, evaluate
+from zoo.training.evaluate import Scores
 from zoo.training.feed import Feed
 from zoo.training.runtime import Work
+from zoo.training.scoring import score as measured
 
 KEYS = (
     "data",
@@ -77,19 +78,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     feed = Feed(corpus, objective, traits, batch_size=batch_size, context=context, splits=splits)
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)
-    return {
-        split: evaluate(
-            run.model,
-            feed.evaluation(split, batches),
-            torch.from_numpy(run.tokenizer.byte_lengths),
-            device=torch.device(machinery.device),
-            autocast=machinery.autocast,
-            bytes_unknown=corpus.splits[split].bytes_unknown,
-            skills=corpus.skills,
-            lines=corpus.lines,
-        )
-        for split in splits
-    }
+    return {split: measured(run.model, feed, split, machinery, batches=batches, compiled=True) for split in splits}
 
 
 def _splits(asked: Any, corpus: Corpus) -> list[str]:

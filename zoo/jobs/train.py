@@ -11,6 +11,7 @@ from zoo.errors import RunFailed, UserError
 from zoo.jobs.fresh import start_fresh
 from zoo.jobs.identity import find_folder, slug
 from zoo.jobs.job import Job
+from zoo.jobs.later import score_later
 from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.memory import enough_memory
@@ -44,6 +45,7 @@ def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: lis
     finished = _finished(folder, prepared.machinery)
     sweep.tell(folder, prepared.match, finished)
     if finished:
+        score_later(prepared, folder)
         return folder
     job = Job(prepared.experiment, prepared.node, prepared.corpus, prepared.machinery)
     about = {"choices": dict(choices), "overrides": overrides, "science": prepared.science, "match": prepared.match}

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
 from omegaconf import DictConfig
 from rich.markup import escape
 from rich.table import Table
@@ -17,8 +16,8 @@ from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.study.plan import Job, Plan
 from zoo.terminal import show
-from zoo.training.evaluate import evaluate
 from zoo.training.loop import fit
+from zoo.training.scoring import score
 
 STEPS = 4
 """Steps that are made to see how long one takes; the first of them is not counted."""
@@ -90,8 +89,7 @@ def _scoring(prepared: Prepared, parts: Parts) -> float:
         if split not in corpus.splits:
             continue
         began = time.perf_counter()
-        lengths = torch.from_numpy(corpus.tokenizer.byte_lengths)
-        evaluate(parts.model, parts.feed.evaluation(split, 1), lengths, device=parts.device, skills=corpus.skills)
+        score(parts.model, parts.feed, split, prepared.machinery, batches=1)
         a_batch = time.perf_counter() - began
         whole = -(-parts.feed.loaders[split].rows.evaluation // budget.batch_size)
         seconds += whole * a_batch

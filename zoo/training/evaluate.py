@@ -62,6 +62,11 @@ class Scores:
     skills: dict[str, Skill] = field(default_factory=dict)
     """The same by the skill that a target needs."""
 
+    def values(self) -> dict[str, Any]:
+        """What a line or a file of a run says of them."""
+        found = self.as_dict()
+        return {key: value for key, value in found.items() if key not in ("tokens", "no_bits_per_byte")}
+
     def as_dict(self) -> dict[str, Any]:
         """For a record; without what this corpus does not have."""
         found = {key: value for key, value in asdict(self).items() if key not in ("floor", "skills")}

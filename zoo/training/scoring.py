@@ -1,0 +1,34 @@
+"""The score of a held-out split, the same way whoever asks: during training, at its end, at other lengths, later."""
+
+import torch
+from torch import nn
+
+from zoo.training.evaluate import Scores, evaluate
+from zoo.training.feed import Feed
+from zoo.training.runtime import Machinery
+
+
+def score(
+    model: nn.Module,
+    feed: Feed,
+    split: str,
+    machinery: Machinery,
+    *,
+    batches: int | None = None,
+    compiled: bool = False,
+) -> Scores:
+    """Score a split of the feed, the whole of it or some batches. A model that was compiled to be trained is scored as
+    it was written: compiling once more, for other shapes, takes longer than most scoring; `compiled` compiles all the
+    same. Raises UserError when nothing is scored."""
+    corpus = feed.corpus
+    with torch.compiler.set_stance("default" if compiled else "force_eager"):
+        return evaluate(
+            model,
+            feed.evaluation(split, batches),
+            torch.from_numpy(corpus.tokenizer.byte_lengths),
+            device=torch.device(machinery.device),
+            autocast=machinery.autocast,
+            bytes_unknown=corpus.splits[split].bytes_unknown,
+            skills=corpus.skills,
+            lines=corpus.lines,
+        )
