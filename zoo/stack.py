@@ -1,10 +1,11 @@
 """One stack of layers: tokens to hidden states."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from types import MappingProxyType
+from typing import ClassVar, cast
 
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
@@ -18,19 +19,24 @@ from zoo.position import Position
 from zoo.state import Layer, ModelState
 
 
-@dataclass(frozen=True)
+@dataclass
 class Memory:
-    """What an encoder leaves for a decoder."""
+    """What an encoder leaves for a decoder: hidden states, and what is known of their positions."""
+
+    growing: ClassVar[Mapping[str, int]] = MappingProxyType({"states": 1, "positions": 1, "real": 1})
 
     states: Float[Tensor, "B S D"]
-    sequence: Sequence
+    positions: Int[Tensor, "R S"]
+    real: Bool[Tensor, "B S"] | None = None
+    documents: Int[Tensor, "B S"] | None = None
 
-    def reorder(self, rows: Int[Tensor, " R"]) -> "Memory":
-        """Row i is what row rows[i] was."""
-        sequence = self.sequence
-        alike = len(sequence.positions) != len(self.states)
-        positions = sequence.positions if alike else sequence.positions[rows]
-        return Memory(self.states[rows], Sequence(positions, None if sequence.real is None else sequence.real[rows]))
+    @property
+    def sequence(self) -> Sequence:
+        """Its positions, as keys."""
+        return Sequence(self.positions, self.real, self.documents)
+
+    def advance(self, count: int) -> None:
+        """A memory stays as it is."""
 
 
 class Stack(Part):

@@ -32,7 +32,7 @@ class State(ABC):
         reorder_attributes(self, rows, before)
 
     growing: ClassVar[Mapping[str, int]] = MappingProxyType({})
-    """Of each tensor that is as long as the capacity: which axis."""
+    """Of each tensor that is as long as the capacity, or as a memory: which axis."""
 
     def advance(self, count: int) -> None:  # noqa: B027  # most states are tensors alone
         """That many positions more were written into its tensors: what it holds beside them moves on."""
@@ -143,9 +143,9 @@ class ModelState:
         """Those of all layers."""
         return [state for layer in self.layers for state in layer.states]
 
-    def holders(self) -> list[History | State]:
-        """The history and the states: all that a step writes."""
-        return [self.history, *self.states()]
+    def holders(self) -> "list[History | Memory | State]":
+        """The history, the memory and the states: all that a step reads and writes beside the weights."""
+        return [self.history, *([] if self.memory is None else [self.memory]), *self.states()]
 
     def advance(self, count: int) -> None:
         """That many positions more were written into the tensors, by a program that knows nothing but them."""
@@ -162,7 +162,7 @@ class ModelState:
         for state in self.states():
             state.reorder(rows, before)
         if self.memory is not None:
-            self.memory = self.memory.reorder(rows)
+            reorder_attributes(self.memory, rows, before)
 
     def truncate(self, length: int) -> None:
         """Forget all but the first `length` positions. Raises UserError for more of them than the state was made to

@@ -42,6 +42,11 @@ def test_a_run_speaks_and_what_it_says_is_written_down(command: Command, folder:
     assert texts == zoo.complete(zoo.load(folder), PROMPT, samples=2, max_new_tokens=12)
     whole = command("evaluate", *asked, "generate.stream=false")
     assert whole.out == f"{texts[0]}\n"
+    own = command("evaluate", *asked, f"generate.draft='{folder}'", "generate.samples=2", "json=b.json")
+    counts = [one["guesses"] for one in json.loads(Path("b.json").read_text())]
+    proposed = sum(one["proposed"] for one in counts)
+    assert proposed == sum(one["kept"] for one in counts) > 10  # a run that guesses for itself is always right
+    assert own.err == f"{proposed} of {proposed} guesses kept (100%)\n"
     several = command("evaluate", f"run='{folder}'", "generate.prompt=['a','line 1']", *SHORT)
     assert several.out.startswith("— sample 1 of 'a', seed 0 —\n")
 

@@ -114,8 +114,38 @@ def write_run(
     if done and rich:
         lengths = [{"context": context, "loss": end + context / 1000, "floor": 1.5} for context in (32, 64, 128)]
         norms = {f"stack.layers.{layer}.{part}": 0.5 / (layer + 1) for layer in range(2) for part in ("mixer", "ffn")}
+        write(folder / "latency.json", latency(0.002 / speed))
         write(folder / "scores.json", {**scores, "lengths": lengths, "gradients": {"initial": norms, "final": norms}})
     write(folder / "status.json", {"state": state or ("done" if done else "diverged"), "step": steps, "reason": ""})
+
+
+def latency(seconds: float, threads: int = 1) -> dict[str, Any]:
+    """What latency.json holds of a model with that time per token; it reads a prompt token by token."""
+
+    def spread(value: float) -> dict[str, float]:
+        return {"median": value, "low": value / 2, "high": 2 * value}
+
+    rows = [
+        {
+            "batch": batch,
+            "prompt": prompt,
+            "first_token_seconds": spread(prompt * seconds),
+            "token_seconds": spread(seconds),
+            "by_position": [{"position": prompt + 2, "seconds": spread(seconds)}],
+            "tokens_per_second": spread(batch / seconds),
+            "state_bytes_counted": 1024 * batch,
+            "state_bytes": 1024 * batch,
+            "peak_bytes": 4096 * batch,
+        }
+        for prompt in (8, 16)
+        for batch in (1, 4)
+    ]
+    return {
+        "plan": {"new_tokens": 4, "repetitions": 3, "compiled": False},
+        "machinery": {"threads": threads, "device": "cpu", "dtype": "float32"},
+        "machine": {"processor": "a processor"},
+        "measurements": rows,
+    }
 
 
 def _skills(loss: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 
 import zoo
 from tests.page.chromium import CHROMIUM, Browser
-from tests.study.simulated import noisy, write_run, write_study
+from tests.study.simulated import latency, noisy, write, write_run, write_study
 from zoo.errors import UserError
 from zoo.page import Figure, Table, markdown
 from zoo.study.report.page import Report, built, results
@@ -207,6 +207,38 @@ def test_a_study_that_runs_says_what_is_missing(tmp_path: Path) -> None:
         "pareto",
     } <= missing.keys()
     assert "no run of other is done" in section(report, "verdicts")
+
+
+def test_generation_is_drawn_per_variant_where_it_was_measured_alike(tmp_path: Path) -> None:
+    names = ("base", "other", "later")
+    bare = {name: {"rich": False} for name in names}
+    folder = write_study(tmp_path, noisy(dict.fromkeys(names, 0.0)), names, range(2), run=bare)
+    assert "measured" in next(one.missing for one in built(folder).page.sections if one.key == "generation")
+    for number, threads, seconds in ((1, 1, 0.002), (2, 1, 0.004), (4, 2, 0.008)):
+        write(tmp_path / f"run-{number}" / "latency.json", latency(seconds, threads))
+    report = built(folder)
+    said = section(report, "generation")
+    assert "not drawn: later" in said
+    first, each, through, held = (
+        block
+        for block in next(one for one in report.page.sections if one.key == "generation").blocks
+        if isinstance(block, Figure)
+    )
+    assert [row[:3] for row in first.table.rows] == [
+        ["base", 8, 16.0],
+        ["base", 16, 32.0],
+        ["other", 8, 32.0],
+        ["other", 16, 64.0],
+    ]
+    assert [row[:3] for row in each.table.rows] == [["base", 18, 2.0], ["other", 18, 4.0]]
+    assert [row[:3] for row in through.table.rows] == [
+        ["base", 1, 500.0],
+        ["base", 4, 2000.0],
+        ["other", 1, 250.0],
+        ["other", 4, 1000.0],
+    ]
+    assert held.table.rows[1] == ["base", 4, 4 / 1024, 4 / 1024, 16 / 1024]
+    assert each.title == "A token takes least time with `base`: 2.00 ms after a prompt of 16, at batch 4"
 
 
 def test_a_run_that_cannot_be_read_is_told_and_the_rest_is_reported(tmp_path: Path) -> None:

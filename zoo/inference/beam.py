@@ -9,7 +9,7 @@ from torch import Tensor
 
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
-from zoo.inference.stream import NONE
+from zoo.inference.stream import NONE, going_on
 from zoo.model import Model
 
 EndsTexts = Callable[[Tensor], Tensor]
@@ -35,6 +35,7 @@ def beam_search(
     ends: EndsTexts,
     enders: int = 1,
     banned: tuple[int, ...] = (),
+    compiled: bool = False,
 ) -> Beams:
     """The W = `beams` texts y of highest Σ_t log p(y_t | y_<t, x) / |y|^a that a beam of that width meets.
 
@@ -55,7 +56,7 @@ def beam_search(
     was_training = model.training
     model.eval()
     try:
-        logits = prompt.read(model, state)
+        logits, go_on = prompt.read(model, state), going_on(model, compiled)
         search = _Search(rows, beams, max_new_tokens, length_penalty, enders, prompt.tokens.device)
         state.reorder(search.origins)
         logits = logits[search.origins]
@@ -66,7 +67,7 @@ def beam_search(
             if step + 1 == max_new_tokens or search.done.all():
                 break
             state.reorder(parents)
-            logits = model(token[:, None], state=state).logits[:, -1]
+            logits = go_on(token, state)
     finally:
         model.train(was_training)
     return Beams(search.kept, search.scores)

@@ -14,16 +14,21 @@ from torch import Tensor, nn
 
 from zoo.context import Sequence
 from zoo.errors import UserError
+from zoo.inference.packed import packed, refresh
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
+from zoo.stack import Memory
 from zoo.state import History, ModelState, State
 from zoo.topology import Text
 
 OPTIONS = {
-    "aot_inductor.package_constants_in_so": False,  # weights stay the model's own
-    "realize_opcount_threshold": 1,  # else the rotation of a query is computed anew for every key
+    "aot_inductor.package_constants_in_so": False,  # weights stay the copy's own
+    "realize_opcount_threshold": 5,  # a rotated query is kept, not computed anew for every key; a product q · k is not
 }
 """What the compiler is told."""
+
+LEAST = 2
+"""Lengths below are no sizes to a compiler but constants."""
 
 Program = Callable[[list[Tensor]], list[Tensor]]
 """Tokens, mark and the tensors of a state in, logits out."""
@@ -32,14 +37,15 @@ Program = Callable[[list[Tensor]], list[Tensor]]
 class CompiledStep:
     """`step(tokens, state)`: logits (B, V) after one more token (B,) of every row; the state goes on by one position.
 
-    It is compiled ahead of time for one number of rows, and serves every length and capacity: lengths are sizes of
-    arguments, so none is compiled anew. The states' tensors are its arguments too, and are written in place. Weights
-    are read where they lie, so it follows what training does to them.
+    It is compiled ahead of time for one number of rows, and serves every length and capacity, also of a source: lengths
+    are sizes of arguments, so none is compiled anew. The states' tensors are its arguments too, and are written in
+    place. Weights are a copy, which lies as the products read it fastest.
 
-    `CompiledStep.of(model, state)` makes one, or hands out that which was made for the like before.
+    `CompiledStep.of(model, state)` makes one, or hands out that which was made for the like before, with the weights
+    that the model has now.
 
-    Raises UserError for rows that are padded or have a prefix, for a model whose step depends on values (a mixture of
-    experts), and where there is no C++ compiler.
+    Raises UserError for a model whose step depends on values (a mixture of experts), and where there is no compiler for
+    C++.
     """
 
     _made: ClassVar[WeakKeyDictionary[Model, dict[Any, "CompiledStep"]]] = WeakKeyDictionary()
@@ -48,10 +54,18 @@ class CompiledStep:
     def of(cls, model: Model, state: ModelState) -> "CompiledStep":
         """One compiled program per model and kind of state; it takes some twenty seconds to make."""
         made = cls._made.setdefault(model, {})
-        key = (_kind(state), *(one.data_ptr() for one in model.parameters()))  # weights that moved need another
-        if key not in made:
+        key = _kind(state)
+        if key in made:
+            refresh(made[key].packed, model)
+        else:
             made[key] = cls(model, state)
         return made[key]
+
+    @staticmethod
+    def serves(state: ModelState) -> bool:
+        """Whether the state holds enough to go on from; a first token or two have to be read without."""
+        read = LEAST if state.memory is None else state.memory.states.shape[1]
+        return min(state.history.length, read) >= LEAST
 
     def __init__(self, model: Model, state: ModelState):
         self.model = ref(model)
@@ -59,16 +73,20 @@ class CompiledStep:
         self.rows, self.device = len(state.history.positions), state.history.positions.device
         self._refuse(state)
         self._marks: dict[int, Tensor] = {}
-        self._program, self._weights = _compiled(model, state)
+        self.packed = packed(model)
+        self._program, self._weights = _compiled(self.packed, state)
 
     def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
         if len(tokens) != self.rows:
             raise UserError(f"this step was compiled for {self.rows} rows, not for {len(tokens)}")
         self._refuse(state)
         length = state.history.length
-        most = min(state.history.capacity, self.limit or state.history.capacity)
-        if length + 1 > most:
-            raise UserError(f"{length} positions are kept, and there is room, or a place, for {most} only")
+        if length + 1 > state.history.capacity:
+            raise UserError(f"{length} positions are kept, and there is room for {state.history.capacity} only")
+        if self.limit is not None and state.history.furthest() + 1 > self.limit:
+            raise UserError(
+                f"{state.history.furthest()} positions are kept, and there is a place for {self.limit} only"
+            )
         (logits,) = self._program([tokens, self._mark(length), *_tensors(state)])
         state.advance(1)
         return logits
@@ -82,15 +100,16 @@ class CompiledStep:
     def _refuse(self, state: ModelState) -> None:
         if state.model != id(self.model()):
             raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
-        if state.history.padded or state.history.prefixed or state.memory is not None:
-            raise UserError("a compiled step serves rows without padding, prefix and source; generate without it")
-        if state.history.length < 2:
-            raise UserError("a compiled step goes on from at least 2 positions; generate without it")
+        if not self.serves(state):
+            raise UserError(
+                f"a compiled step goes on from at least {LEAST} positions, and reads a source of as many; generate"
+                " without it"
+            )
 
 
 def _kind(state: ModelState) -> tuple[Any, ...]:
-    """What a program is made for: kinds, dtypes and sizes of the tensors, but for the capacity."""
-    return tuple(
+    """What a program is made for: kinds, dtypes and sizes of the tensors, but for the capacity, and the switches."""
+    tensors = (
         (
             type(holder),
             name,
@@ -99,10 +118,12 @@ def _kind(state: ModelState) -> tuple[Any, ...]:
         )
         for holder, name, one in _attributes(state)
     )
+    switches = (value for holder in state.holders() for value in vars(holder).values() if isinstance(value, bool))
+    return (*tensors, *switches)
 
 
-def _attributes(state: ModelState) -> Iterator[tuple[History | State, str, Tensor]]:
-    """Every tensor that the history or a state of a layer holds."""
+def _attributes(state: ModelState) -> Iterator[tuple[History | Memory | State, str, Tensor]]:
+    """Every tensor that the history, the memory or a state of a layer holds."""
     for holder in state.holders():
         for name, one in vars(holder).items():
             if isinstance(one, Tensor):
@@ -110,7 +131,7 @@ def _attributes(state: ModelState) -> Iterator[tuple[History | State, str, Tenso
 
 
 def _tensors(state: ModelState) -> list[Tensor]:
-    return [one for _, _, one in _attributes(state)]
+    return [one for holder in state.holders() for one in vars(holder).values() if isinstance(one, Tensor)]
 
 
 class _Step(nn.Module):
@@ -141,37 +162,37 @@ def _lent(state: ModelState, tensors: list[Tensor], length: int) -> Iterator[Non
             vars(holder).update(own)
 
 
-def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:
-    """The program, and the weights of the model that it reads where they lie, which must therefore be kept. Raises
-    UserError where torch cannot make one."""
-    tensors, dynamic = _tensors(state), torch.export.Dim.DYNAMIC
+def exported(model: Model, state: ModelState) -> torch.export.ExportedProgram:
+    """The step as torch sees it, with lengths as symbols: a function of tokens, mark and the tensors of a state."""
+    dynamic, device = torch.export.Dim.DYNAMIC, state.history.positions.device
     shapes = [
         {holder.growing[name]: dynamic} if name in holder.growing else {} for holder, name, _ in _attributes(state)
     ]
-    device = state.history.positions.device
     tokens = torch.zeros(len(state.history.positions), dtype=torch.long, device=device)
-    arguments = (tokens, torch.empty(state.history.length, 0, device=device), tensors)
-    was_training = model.training
-    model.eval()
+    arguments = (tokens, torch.empty(state.history.length, 0, device=device), _tensors(state))
+    return torch.export.export(
+        _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
+    )
+
+
+def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:
+    """The program, and the weights of the model that it reads where they lie, which must therefore be kept. Raises
+    UserError where torch cannot make one."""
     try:
         with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
             warnings.simplefilter("ignore")  # of torch about itself
-            exported = torch.export.export(
-                _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
-            )
+            step = exported(model, state)
             package = torch._inductor.aoti_compile_and_package(
-                exported, package_path=str(Path(folder, "step.pt2")), inductor_configs=OPTIONS
+                step, package_path=str(Path(folder, "step.pt2")), inductor_configs=OPTIONS
             )
             loaded: Any = torch._inductor.aoti_load_package(package)
-            held = {**exported.state_dict, **exported.constants}
+            held = {**step.state_dict, **step.constants}
             used = {name: held[name].detach() for name in loaded.get_constant_fqns()}
             loaded.load_constants(used, check_full_update=True, user_managed=True)
     except Exception as error:  # of many kinds
         raise UserError(
             f"a step of this model cannot be compiled ({_first_line(error)}); generate without it"
         ) from error
-    finally:
-        model.train(was_training)
     program: Program = loaded.loader.boxed_run  # what calling it does, without walking through the arguments
     return program, list(used.values())
 

@@ -38,7 +38,7 @@ def continuations(
     """`settings.samples` continuations of each prompt in turn; of a beam search, the best that it found.
 
     A source of an encoder–decoder or a prefix is the prompt where the run was trained so. Marks that are no text are
-    never said; the end mark ends a continuation. `compiled`: see `generate`; beams and drafts do without.
+    never said; the end mark ends a continuation. `compiled`: see `generate`.
 
     Raises UserError for prompts that the run cannot go on from, and for settings that do not go together.
     """
@@ -58,8 +58,8 @@ def continuations(
         if one is not None:
             prompt.refuse_unless_fits(one.model, settings.max_new_tokens)
     if settings.beams > 1:
-        return searched(run, prompts, prompt, settings, sampling)
+        return searched(run, prompts, prompt, settings, sampling, compiled)
     rows = [text for text in prompts for _ in range(settings.samples)]
     if draft is not None:
-        return guessed(run, draft, rows, prompt, settings, sampling, watch)
+        return guessed(run, draft, rows, prompt, settings, sampling, watch, compiled)
     return streamed(run, rows, prompt, settings, sampling, watch, compiled)

@@ -42,7 +42,8 @@ def generate(
     seeds: a seed per row, in place of `seed` and the row's number: a row's tokens depend on its own seed only
     beams: above 1, the best text that a search with so many beams finds, see `beam_search`; nothing is drawn
     draft: a smaller model that guesses `drafted` tokens at a time, see `speculate`; the distribution stays the same
-    compiled: steps run as one compiled program (`CompiledStep`), made once per model and number of rows
+    compiled: steps run as one compiled program (`CompiledStep`), made once per model and number of rows; of a draft
+        and its model, those of the draft
 
     Raises UserError for an empty prompt, a row without a real token, a token outside the vocabulary, more positions
     than the position scheme can address, or a model that cannot go on.
@@ -54,10 +55,11 @@ def generate(
     if draft is not None:
         refuse_wrong_draft(model, draft, drafted, beams)
         rows.refuse_unless_fits(draft, max_new_tokens)
-        return _drafted(model, draft, rows, max_new_tokens, stops, row_keys(len(prompt), seed, seeds), drafted, rule)
+        keys = row_keys(len(prompt), seed, seeds)
+        return _drafted(model, draft, rows, max_new_tokens, stops, keys, drafted, rule, compiled)
     ends = torch.tensor(stops, device=prompt.device)
     if beams > 1:
-        return _searched(model, rows, max_new_tokens, ends, beams, length_penalty)
+        return _searched(model, rows, max_new_tokens, ends, beams, length_penalty, compiled)
     stream = stream_tokens(
         model,
         rows,
@@ -72,7 +74,13 @@ def generate(
 
 
 def _searched(
-    model: Model, prompt: Prompt, longest: int, ends: Tensor, beams: int, length_penalty: int | float
+    model: Model,
+    prompt: Prompt,
+    longest: int,
+    ends: Tensor,
+    beams: int,
+    length_penalty: int | float,
+    compiled: bool,
 ) -> Int[Tensor, "B N"]:
     """The best text that a beam search finds for each row."""
     found = beam_search(
@@ -83,6 +91,7 @@ def _searched(
         length_penalty=length_penalty,
         ends=lambda texts: torch.isin(texts[..., -1], ends),
         enders=len(ends),
+        compiled=compiled,
     ).tokens[:, 0]
     return found[:, : int((found >= 0).any(0).sum())]
 
@@ -96,6 +105,7 @@ def _drafted(
     keys: list[tuple[int, ...]],
     drafted: int,
     sampling: Sampling,
+    compiled: bool,
 ) -> Int[Tensor, "B N"]:
     """`generate` with a draft, row by row."""
     found = []
@@ -104,7 +114,14 @@ def _drafted(
         row = prompt.row(i)
         luck = generator_for("guessing", *key)
         for token in speculate(
-            model, draft, row, max_new_tokens=longest, drafted=drafted, sampling=sampling, luck=luck
+            model,
+            draft,
+            row,
+            max_new_tokens=longest,
+            drafted=drafted,
+            sampling=sampling,
+            luck=luck,
+            compiled=compiled,
         ):
             said.append(token)
             if token in stops:

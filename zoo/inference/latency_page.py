@@ -1,11 +1,13 @@
 """Latency as a page: curves, each with its numbers. Needs no torch; reads what latency.json holds."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from zoo.page import Axis, Column, Figure, Page, Section, Table, band, line
+from zoo.page import Axis, Cell, Column, Figure, Page, Section, Table, band, line
 
 One = Mapping[str, Any]
+BYTES = ("state_bytes_counted", "state_bytes", "peak_bytes")
 
 
 def latency_page(found: Mapping[str, Any]) -> Page:
@@ -31,91 +33,104 @@ def latency_page(found: Mapping[str, Any]) -> Page:
 
 
 def figures(rows: Sequence[One]) -> list[Section]:
-    """The sections, which a report of several runs can take over."""
+    """The sections of one run: a curve for each batch, or for each prompt."""
+    longest = [one for one in rows if one["prompt"] == max(one["prompt"] for one in rows)]
+    batches, prompts = _by("batch", rows), _by("prompt", rows)
     return [
-        Section("first", "Prefill: time to the first token", [_first(rows)]),
-        Section("each", "Decode: time per output token", [_each(rows)]),
-        Section("throughput", "Throughput", [_throughput(rows)]),
-        Section("memory", "Memory and state", [_memory(rows)]),
+        Section("first", "Prefill: time to the first token", [first_token("batch", batches)]),
+        Section("each", "Decode: time per output token", [per_token("batch", _by("batch", longest))]),
+        Section("throughput", "Throughput", [throughput("prompt", prompts)]),
+        Section("memory", "Memory and state", [memory("prompt", prompts)]),
     ]
 
 
-def _first(rows: Sequence[One]) -> Figure:
+@dataclass(frozen=True)
+class Group:
+    """Measurements that one curve is drawn through."""
+
+    name: str
+    value: Cell
+    """What stands for them in the table."""
+    slot: int
+    rows: Sequence[One]
+
+
+def _by(key: str, rows: Sequence[One]) -> list[Group]:
+    """A group for each value of a key."""
+    return [
+        Group(f"{key} {value}", value, slot, [one for one in rows if one[key] == value])
+        for slot, value in enumerate(sorted({one[key] for one in rows}))
+    ]
+
+
+def first_token(by: str, groups: Sequence[Group]) -> Figure:
+    """TTFT against the length of the prompt."""
+    title, x, y = "Time to the first token against the length of the prompt", "prompt (tokens)", "TTFT (ms)"
     return _curves(
-        rows,
-        "Time to the first token against the length of the prompt",
-        lambda one: (one["prompt"], one["first_token_seconds"]),
-        "batch",
-        Axis("prompt (tokens)", log=True),
-        Axis("TTFT (ms)", log=True),
-        1e3,
+        by, groups, title, Axis(x, log=True), Axis(y, log=True), lambda one: one["prompt"], "first_token_seconds", 1e3
     )
 
 
-def _throughput(rows: Sequence[One]) -> Figure:
+def throughput(by: str, groups: Sequence[Group]) -> Figure:
+    """Tokens per second against the batch."""
+    title, x, y = "Tokens per second, both phases together, against the batch", "batch (rows)", "tokens/s"
     return _curves(
-        rows,
-        "Tokens per second, both phases together, against the batch",
-        lambda one: (one["batch"], one["tokens_per_second"]),
-        "prompt",
-        Axis("batch (rows)", log=True),
-        Axis("tokens/s", log=True),
-        1.0,
+        by, groups, title, Axis(x, log=True), Axis(y, log=True), lambda one: one["batch"], "tokens_per_second", 1.0
     )
 
 
 def _curves(
-    rows: Sequence[One],
-    title: str,
-    point: Callable[[One], tuple[int, Mapping[str, float]]],
     by: str,
+    groups: Sequence[Group],
+    title: str,
     x: Axis,
     y: Axis,
+    place: Callable[[One], int],
+    key: str,
     unit: float,
 ) -> Figure:
-    """A curve with its band for each value of `by`."""
+    """A curve with its band for each group."""
     marks, cells = [], []
-    for slot, value in enumerate(sorted({one[by] for one in rows})):
-        points = sorted((point(one) for one in rows if one[by] == value), key=lambda one: one[0])
-        places = [place for place, _ in points]
-        low, middle, high = ([unit * spread[key] for _, spread in points] for key in ("low", "median", "high"))
+    for group in groups:
+        own = sorted(group.rows, key=place)
+        places = [place(one) for one in own]
+        low, middle, high = ([unit * one[key][part] for one in own] for part in ("low", "median", "high"))
         marks += [
-            band(f"{by} {value}", places, low, high, slot),
-            line(f"{by} {value}", places, middle, slot, dots=True),
+            band(group.name, places, low, high, group.slot),
+            line(group.name, places, middle, group.slot, dots=True),
         ]
-        cells += [[value, *each] for each in zip(places, middle, low, high, strict=True)]
+        cells += [[group.value, *each] for each in zip(places, middle, low, high, strict=True)]
     columns = [Column(by), Column(x.title), Column(y.title), Column("lowest"), Column("highest")]
     return Figure(title, marks, x, y, Table(columns, cells))
 
 
-def _each(rows: Sequence[One]) -> Figure:
-    longest = max(one["prompt"] for one in rows)
+def per_token(by: str, groups: Sequence[Group]) -> Figure:
+    """TPOT against position; a group has one measurement."""
     marks, cells = [], []
-    for slot, one in enumerate(one for one in rows if one["prompt"] == longest):
-        name, places = f"batch {one['batch']}", [at["position"] for at in one["by_position"]]
+    for group in groups:
+        (one,) = group.rows
+        places = [at["position"] for at in one["by_position"]]
         low, middle, high = (
             [1e3 * at["seconds"][key] for at in one["by_position"]] for key in ("low", "median", "high")
         )
-        marks += [band(name, places, low, high, slot), line(name, places, middle, slot)]
-        cells += [[one["batch"], *each] for each in zip(places, middle, low, high, strict=True)]
-    columns = [Column("batch"), Column("position"), Column("TPOT (ms)"), Column("lowest"), Column("highest")]
-    title = f"Time per output token against position, after a prompt of {longest}"
+        marks += [band(group.name, places, low, high, group.slot), line(group.name, places, middle, group.slot)]
+        cells += [[group.value, *each] for each in zip(places, middle, low, high, strict=True)]
+    columns = [Column(by), Column("position"), Column("TPOT (ms)"), Column("lowest"), Column("highest")]
+    title = f"Time per output token against position, after a prompt of {groups[0].rows[0]['prompt']}"
     return Figure(title, marks, Axis("position (tokens)"), Axis("TPOT (ms)"), Table(columns, cells), zero="y")
 
 
-def _memory(rows: Sequence[One]) -> Figure:
+def memory(by: str, groups: Sequence[Group]) -> Figure:
+    """Bytes of the state, counted and measured, and the peak, against the batch."""
     marks, cells = [], []
-    for slot, prompt in enumerate(sorted({one["prompt"] for one in rows})):
-        own = sorted((one for one in rows if one["prompt"] == prompt), key=lambda one: one["batch"])
+    for group in groups:
+        own = sorted(group.rows, key=lambda one: one["batch"])
         batches = [one["batch"] for one in own]
         for offset, (key, what) in enumerate((("state_bytes", "state"), ("peak_bytes", "peak"))):
             values = [one[key] / 2**20 for one in own]
-            marks.append(line(f"{what}, prompt {prompt}", batches, values, slot + 8 * offset, dots=True))
-        cells += [
-            [prompt, one["batch"], *(one[key] / 2**20 for key in ("state_bytes_counted", "state_bytes", "peak_bytes"))]
-            for one in own
-        ]
-    columns = [Column("prompt"), Column("batch"), Column("state, counted (MiB)"), Column("state, measured (MiB)")]
+            marks.append(line(f"{what}, {group.name}", batches, values, group.slot + 8 * offset, dots=True))
+        cells += [[group.value, one["batch"], *(one[key] / 2**20 for key in BYTES)] for one in own]
+    columns = [Column(by), Column("batch"), Column("state, counted (MiB)"), Column("state, measured (MiB)")]
     return Figure(
         "Bytes of the state, and the most that tensors held beside the weights",
         marks,

@@ -10,7 +10,7 @@ from torch import Tensor
 from zoo.errors import UserError
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling, draw_from
-from zoo.inference.stream import NONE
+from zoo.inference.stream import NONE, GoOn, going_on
 from zoo.model import Model
 from zoo.state import ModelState
 
@@ -21,6 +21,13 @@ class Guesses:
 
     proposed: int = 0
     kept: int = 0
+
+    def __add__(self, other: "Guesses") -> "Guesses":
+        return Guesses(self.proposed + other.proposed, self.kept + other.kept)
+
+    def words(self) -> str:
+        """For a person."""
+        return f"{self.kept:,} of {self.proposed:,} guesses kept ({self.kept / max(1, self.proposed):.0%})"
 
 
 @torch.no_grad()
@@ -34,13 +41,15 @@ def speculate(
     sampling: Sampling,
     luck: torch.Generator,
     guesses: Guesses | None = None,
+    compiled: bool = False,
 ) -> Iterator[int]:
     """The new tokens of one row, distributed exactly as the model's own: x ~ q of the draft is kept with probability
     min(1, p(x) / q(x)); the first that is not kept is drawn anew from (p − q)₊, normalised; after `drafted` kept ones,
     one more comes from p. At temperature 0 the tokens are those of plain generation.
 
     Both p and q are what `sampling` makes of the logits. Rejected guesses are taken back from both states. `guesses`
-    counts.
+    counts. `compiled`: the draft takes its steps as a compiled program; the model, which reads several tokens at a
+    time, does not.
 
     paper: Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318
     differs: nothing; it goes row by row, since rows keep different numbers of guesses.
@@ -49,7 +58,9 @@ def speculate(
     for one, _ in modes:
         one.eval()
     try:
-        yield from _Pair(model, draft, prompt, max_new_tokens, drafted, sampling, luck, guesses or Guesses()).tokens()
+        guesses = Guesses() if guesses is None else guesses
+        pair = _Pair(model, draft, prompt, max_new_tokens, drafted, sampling, luck, guesses, going_on(draft, compiled))
+        yield from pair.tokens()
     finally:
         for one, was_training in modes:
             one.train(was_training)
@@ -69,7 +80,9 @@ class _Pair:
         sampling: Sampling,
         luck: torch.Generator,
         guesses: Guesses,
+        go_on: GoOn,
     ):
+        self.go_on = go_on
         self.model, self.draft, self.sampling, self.guesses = model, draft, sampling, guesses
         self.longest, self.drafted = longest, drafted
         self.length = prompt.tokens.shape[1]
@@ -114,7 +127,11 @@ class _Pair:
         """Add `count` tokens of the draft to the text; what each was drawn from."""
         found = []
         for _ in range(count):
-            logits = self.draft(self._unread(self.draft_state), state=self.draft_state).logits[:, -1]
+            unread = self._unread(self.draft_state)
+            if unread.shape[1] == 1:
+                logits = self.go_on(unread[:, 0], self.draft_state)
+            else:
+                logits = self.draft(unread, state=self.draft_state).logits[:, -1]
             found.append(self.sampling.distribution(logits, self.text[:, : self.length]))
             self._add(draw_from(found[-1], self._uniform()))
         return found

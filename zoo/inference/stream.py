@@ -18,6 +18,9 @@ NONE = -1
 Ends = Callable[[Tensor], Tensor]
 """Told each step's tokens (R,), it says which rows end with them. None: no row ends by itself."""
 
+GoOn = Callable[[Tensor, ModelState], Tensor]
+"""One more token (R,) of every row to the logits (R, V) after it."""
+
 
 @torch.no_grad()
 def stream_tokens(
@@ -46,7 +49,7 @@ def stream_tokens(
     try:
         last = prompt.read(model, state)[origins]
         state.reorder(origins)
-        go_on = CompiledStep.of(model, state) if compiled and max_new_tokens > 1 else _eager(model)
+        go_on = going_on(model, compiled)
         for step in range(max_new_tokens):
             token = sampling.choose(last, seen, luck[:, step])
             if ends is not None:
@@ -61,6 +64,14 @@ def stream_tokens(
         model.train(was_training)
 
 
-def _eager(model: Model) -> Callable[[Tensor, ModelState], Tensor]:
-    """One more token of every row to the logits after it."""
-    return lambda tokens, state: model(tokens[:, None], state=state).logits[:, -1]
+def going_on(model: Model, compiled: bool) -> GoOn:
+    """How one generation takes its steps: as a compiled program from where the state holds enough for one, or not."""
+    step: CompiledStep | None = None
+
+    def go_on(tokens: Tensor, state: ModelState) -> Tensor:
+        nonlocal step
+        if step is None and compiled and CompiledStep.serves(state):
+            step = CompiledStep.of(model, state)
+        return step(tokens, state) if step is not None else model(tokens[:, None], state=state).logits[:, -1]
+
+    return go_on

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -13,7 +14,7 @@ from zoo.inference.prompt import Prompt, draw_luck
 from zoo.inference.reading import Reading
 from zoo.inference.sampling import Sampling
 from zoo.inference.settings import Settings
-from zoo.inference.speculative import speculate
+from zoo.inference.speculative import Guesses, speculate
 from zoo.inference.stream import NONE, stream_tokens
 from zoo.luck import generator_for
 
@@ -49,10 +50,18 @@ def streamed(
 
 
 def guessed(
-    run: Run, draft: Run, rows: Sequence[str], prompt: Prompt, settings: Settings, sampling: Sampling, watch: Watch
+    run: Run,
+    draft: Run,
+    rows: Sequence[str],
+    prompt: Prompt,
+    settings: Settings,
+    sampling: Sampling,
+    watch: Watch,
+    compiled: bool,
 ) -> list[Completion]:
     """One row after the other, with a draft."""
     readings, seeds = _readings(run, settings, len(rows)), _seeds(settings, len(rows))
+    guesses = [Guesses() for _ in rows]
     for i, reading in enumerate(readings):
         for token in speculate(
             run.model,
@@ -62,16 +71,20 @@ def guessed(
             drafted=settings.drafted,
             sampling=sampling,
             luck=generator_for("guessing", seeds[i]),
+            guesses=guesses[i],
+            compiled=compiled,
         ):
             done = reading.push(token)
             watch(readings)
             if done:
                 break
         reading.close()
-    return _closed(rows, readings, seeds, watch)
+    return [replace(one, guesses=own) for one, own in zip(_closed(rows, readings, seeds, watch), guesses, strict=True)]
 
 
-def searched(run: Run, rows: Sequence[str], prompt: Prompt, settings: Settings, sampling: Sampling) -> list[Completion]:
+def searched(
+    run: Run, rows: Sequence[str], prompt: Prompt, settings: Settings, sampling: Sampling, compiled: bool
+) -> list[Completion]:
     """The best `samples` texts of a beam search for each row."""
     end = run.tokenizer.special.end
 
@@ -90,6 +103,7 @@ def searched(run: Run, rows: Sequence[str], prompt: Prompt, settings: Settings, 
         length_penalty=settings.length_penalty,
         ends=ends,
         banned=sampling.banned,
+        compiled=compiled,
     )
     completions = []
     for i, row in enumerate(rows):

@@ -1,5 +1,6 @@
 """Let a trained run speak: continuations of a prompt, shown as they come."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from zoo.inference.completion import Completion
 from zoo.inference.fill import Filled, Filling, fillings
 from zoo.inference.opening import objective_of
 from zoo.inference.settings import Settings
+from zoo.inference.speculative import Guesses
 from zoo.jobs.opened import machinery_of, put
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.show_text import Shown, show_filled
@@ -52,6 +54,8 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         with enough_memory(), _dtype(machinery):
             found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
         shown.show(found)
+        if draft is not None:
+            print(sum((one.guesses for one in found if one.guesses), Guesses()).words(), file=sys.stderr)
     else:
         filling = _settings(Filling, asked, "blanks are filled")
         if path is not None:

@@ -89,11 +89,7 @@ class Attention(Mixer):
         self, memory: Float[Tensor, "B S D"], state: MemoryKeyValues | None
     ) -> tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"]]:
         """Keys and values of a memory, from the state if an earlier call has left them there."""
-        if state is None:
-            return self._keys_values(memory)
-        if state.held is None:
-            state.held = self._keys_values(memory)
-        return state.held
+        return self._keys_values(memory) if state is None else state.once(lambda: self._keys_values(memory))
 
     def new_state(self, capacity: int, back: int = 0) -> KeyValues | Ring:
         if self.window is None or self.window + back >= capacity:

@@ -1,6 +1,6 @@
 """The states of attention: keys and values of all positions, of the last few, or of a memory."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
@@ -32,7 +32,7 @@ class KeyValues(State):
     def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
         """Take in keys and values of new positions."""
         if not self.length:
-            self.keys, self.values = _room(k, self.capacity), _room(v, self.capacity)
+            self.keys, self.values = (one.new_empty(*one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
         before = self.length
         self.length = before + k.shape[2]
         new = context.once("columns", lambda: torch.arange(before, self.length, device=k.device))
@@ -92,7 +92,7 @@ class Ring(State):
     def _prepare(self, k: Tensor, v: Tensor, new: Sequence) -> None:
         """Room at the first call, and a row of places for each row as soon as the rows are not alike."""
         if not self.keys.numel():
-            self.keys, self.values = _room(k, self.slots + 1), _room(v, self.slots + 1)
+            self.keys, self.values = (one.new_zeros(*one.shape[:2], self.slots + 1, one.shape[3]) for one in (k, v))
             self.places = new.positions.new_full((1, self.slots + 1), -1)
             self.prefix = torch.zeros_like(self.places, dtype=torch.bool)
         rows = max(len(new.positions), 1 if new.prefix is None else len(new.prefix))
@@ -128,24 +128,23 @@ class Ring(State):
 class MemoryKeyValues(State):
     """Keys and values of a memory, computed by the first call that reads it."""
 
+    growing: ClassVar[Mapping[str, int]] = MappingProxyType({"keys": 2, "values": 2})
+
     def __init__(self) -> None:
-        self.held: tuple[Tensor, Tensor] | None = None
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def once(self, compute: Callable[[], tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+        """Keys and values, from an earlier call if there was one."""
+        if self.keys is None or self.values is None:
+            self.keys, self.values = compute()
+        return self.keys, self.values
 
     def tensors(self) -> list[Tensor]:
-        return list(self.held or ())
-
-    def reorder(self, rows: Int[Tensor, " R"], before: int) -> None:
-        if self.held is not None:
-            keys, values = self.held
-            self.held = keys[rows], values[rows]
+        return [one for one in (self.keys, self.values) if one is not None]
 
     def truncate(self, length: int, counts: Int[Tensor, " B"]) -> None:
         """A memory is no part of the text."""
-
-
-def _room(like: Tensor, slots: int) -> Tensor:
-    """Zeros for that many positions, in the dtype of the first keys or values."""
-    return like.new_zeros(*like.shape[:2], slots, like.shape[3])
 
 
 def _joined(old: Sequence, new: Sequence) -> Sequence:

@@ -31,6 +31,8 @@ class Run:
     scores: Mapping[str, Any] = field(default_factory=dict)
     """By held-out split, at the end of training."""
     lengths: tuple[Point, ...] = ()
+    latency: Mapping[str, Any] = field(default_factory=dict)
+    """What generating costs, where it was measured: what latency.json holds."""
     gradients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Norms by sublayer: initial and final."""
     train: tuple[Point, ...] = ()
@@ -96,11 +98,13 @@ def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dic
             lines["gradients"].add({"step": line["step"], **line["gradients"]})
     file = folder / "scores.json"
     told = read_json(file) if file.exists() else {}
+    measured = folder / "latency.json"
     held_out = {split: told.get(split) or status.get("scores", {}).get(split) or {} for split in ("validation", "test")}
     return {
         "record": read_json(folder / "record.json"),
         "scores": {split: {**last.get(split, {}), **one} for split, one in held_out.items() if one},
         "lengths": tuple(told.get("lengths") or ()),
+        "latency": read_json(measured) if measured.exists() else {},
         "gradients": told.get("gradients") or {},
         "train": lines["train"].kept(),
         "validation": lines["validation"].kept(),

@@ -65,7 +65,8 @@ class EncoderDecoder(Topology):
         if source is None:
             raise UserError("an encoder_decoder reads a source: call model(target, source=...)")
         states, auxiliary = self.encoder(source.tokens, source.sequence, attend=attend)
-        memory = Memory(states, source.sequence)
+        read = source.sequence
+        memory = Memory(states, read.positions, read.real, read.documents)
         if state is not None:
             state.memory = memory
         return memory, auxiliary
