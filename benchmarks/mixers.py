@@ -1,14 +1,17 @@
 """What each mixer costs when text is generated: every option file of conf/model/mixer, by turns, in one process.
 
-    python benchmarks/mixers.py [threads=2] [prompt=1024] [new=64] [batch=8] [rounds=3] [json=mixers.json]
+    python benchmarks/mixers.py [threads=2] [prompt=1024] [new=64] [batch=8] [rounds=3] [clock=wall]
+        [json=mixers.json]
 
 Width 128, 4 layers, 4 heads (llama but for the mixer), float32, untrained weights, eager. A round measures every mixer
 once after an untimed call; medians over the rounds and, for the time per token, the spread. A mixer that cannot carry a
-state is left out with its reason.
+state is left out with its reason. Where other work keeps the machine busy, `threads=1 clock=cpu` counts the processor
+time of the one thread.
 """
 
 import json
 import sys
+import time
 from statistics import median
 
 import torch
@@ -24,12 +27,13 @@ THREADS, PROMPT, NEW, BATCH, ROUNDS = (
     int(GIVEN.get(key, value))
     for key, value in (("threads", 2), ("prompt", 1024), ("new", 64), ("batch", 8), ("rounds", 3))
 )
+CLOCK = {"wall": time.perf_counter, "cpu": time.thread_time}[GIVEN.get("clock", "wall")]
 PLAN = Plan(prompts=(PROMPT,), batches=(BATCH,), new_tokens=NEW, repetitions=1, warm_up=1)
 
 
 def built(name: str) -> Model | None:
     """The model with that mixer; None, said aloud, where it cannot go on token by token."""
-    model = zoo.build("llama", f"model/mixer={name}", vocabulary=256).eval()
+    model = zoo.build("llama", "model/size=small", f"model/mixer={name}", vocabulary=256).eval()
     model.attention = "fused"
     try:
         model.start(1, 2)
@@ -61,9 +65,10 @@ def main() -> None:
     turns: dict[str, list[Latency]] = {name: [] for name in models}
     for _ in range(ROUNDS):
         for name, model in models.items():
-            turns[name] += list(measure(model, PLAN))
+            turns[name] += list(measure(model, PLAN, clock=CLOCK))
     found = {name: summary(own) for name, own in turns.items()}
-    print(f"prompt {PROMPT}, {NEW} new tokens, batch {BATCH}, {THREADS} threads, torch {torch.__version__}")
+    how = f"{THREADS} threads, {CLOCK.__name__}, torch {torch.__version__}"
+    print(f"prompt {PROMPT}, {NEW} new tokens, batch {BATCH}, {how}")
     head = f"{'mixer':14}{'state KiB':>11}{'counted':>10}{'peak MiB':>10}{'TTFT ms':>10}"
     print(f"{head}{'TPOT ms':>9}{'decode tokens/s':>17}")
     for name, one in found.items():

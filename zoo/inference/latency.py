@@ -18,6 +18,9 @@ from zoo.luck import generator_for
 from zoo.model import Model
 from zoo.state import ModelState
 
+Clock = Callable[[], float]
+"""Seconds since some moment."""
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -81,22 +84,24 @@ class Plan:
     compiled: bool = False
 
 
-def measure(model: Model, plan: Plan, autocast: torch.dtype | None = None) -> Iterator[Latency]:
-    """The costs, prompt by prompt, batch by batch. Raises UserError for a model that cannot go on or prompts that do
-    not fit."""
+def measure(
+    model: Model, plan: Plan, autocast: torch.dtype | None = None, clock: Clock = time.perf_counter
+) -> Iterator[Latency]:
+    """The costs by that clock, prompt by prompt, batch by batch. Raises UserError for a model that cannot go on or
+    prompts that do not fit."""
     for length in plan.prompts:
         for rows in plan.batches:
-            yield _one(model, plan, rows, length, autocast)
+            yield _one(model, plan, rows, length, autocast, clock)
 
 
-def _one(model: Model, plan: Plan, rows: int, length: int, autocast: torch.dtype | None) -> Latency:
+def _one(model: Model, plan: Plan, rows: int, length: int, autocast: torch.dtype | None, clock: Clock) -> Latency:
     prompt = _prompt(model, rows, length)
     prompt.refuse_unless_fits(model, plan.new_tokens)
     device = prompt.tokens.device
     with nullcontext() if autocast is None else torch.autocast(device.type, autocast):
         for _ in range(plan.warm_up):
-            _times(model, plan, prompt)
-        times = [_times(model, plan, prompt) for _ in range(plan.repetitions)]
+            _times(model, plan, prompt, clock)
+        times = [_times(model, plan, prompt, clock) for _ in range(plan.repetitions)]
         with PeakTensors() as peak:
             state = _state(model, plan, prompt)
     kept = state.bytes()
@@ -124,14 +129,14 @@ def _prompt(model: Model, rows: int, length: int) -> Prompt:
     return Prompt(tokens[:, :1], None, tokens) if model.topology.traits.reads_source else Prompt(tokens)
 
 
-def _times(model: Model, plan: Plan, prompt: Prompt) -> list[float]:
+def _times(model: Model, plan: Plan, prompt: Prompt, clock: Clock) -> list[float]:
     """Seconds of each step of one generation; the first reads the prompt."""
     wait = _waiter(prompt.tokens.device)
     wait()
-    found, before = [], time.perf_counter()
+    found, before = [], clock()
     for _ in _stream(model, plan, prompt):
         wait()
-        now = time.perf_counter()
+        now = clock()
         found.append(now - before)
         before = now
     return found
