@@ -1,10 +1,15 @@
 """What all tests share."""
 
 import os
+from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
+from jaxtyping import config as shape_checks
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches a network
+
+CHECKED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -13,3 +18,32 @@ def _one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Choose the cases in which the shapes of all calls are checked, which makes a small model three times as slow:
+    every test that stands alone; of a law that loops over several axes, those on a diagonal through its cases, so that
+    each option of each axis is in one of them."""
+    cases = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+        else:
+            item.stash[CHECKED] = True
+    for group in cases.values():
+        values: dict[str, list[str]] = defaultdict(list)
+        for item in group:
+            for name, value in item.callspec.params.items():
+                if repr(value) not in values[name]:
+                    values[name].append(repr(value))
+        longest = max(map(len, values.values()))
+        diagonal = [{name: some[i % len(some)] for name, some in values.items()} for i in range(longest)]
+        for item in group:
+            item.stash[CHECKED] = {name: repr(value) for name, value in item.callspec.params.items()} in diagonal
+
+
+@pytest.fixture(autouse=True)
+def _shapes(request: pytest.FixtureRequest) -> Iterator[None]:
+    shape_checks.update("jaxtyping_disable", not request.node.stash.get(CHECKED, True))
+    yield
+    shape_checks.update("jaxtyping_disable", False)
