@@ -18,11 +18,11 @@ from zoo.paths import CONF
 @job
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
-    from zoo.compose import refuse_values_in_presets
+    from zoo.compose import refuse_leaks
     from zoo.jobs.train import train  # torch is imported here, so that --help answers at once
 
     hydra_config = HydraConfig.get()
-    refuse_values_in_presets(hydra_config)
+    refuse_leaks(hydra_config)
     train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
 
 

@@ -19,15 +19,22 @@ class Costs:
     active_parameters: int
     """Used by one token: without the experts it is not routed to."""
     context: int
-    """The length in positions that the following are for; a source has the same length."""
+    """Positions of the row that the following are for: half of them are a source, where the model reads one."""
     flops_per_token: float
-    """Forward, per target position; a training step costs about three times as much."""
+    """Forward, per position of that row; a training step costs about three times as much."""
     state_elements: int
-    """Numbers kept per row when generating."""
+    """Numbers kept when that row is generated."""
 
     def as_dict(self) -> dict[str, Any]:
         """For a record."""
         return asdict(self)
+
+
+def lengths(model: Model, context: int) -> tuple[int, int]:
+    """Target and source positions of a row of `context` positions. A model that reads source and target in one row
+    and one that reads them in two stacks so have the same text before them."""
+    source = context // 2 if model.topology.traits.reads_source else 0
+    return context - source, source
 
 
 def costs(model: Model, context: int) -> Costs:
@@ -35,11 +42,12 @@ def costs(model: Model, context: int) -> Costs:
     found = roles(model)
     sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
     total = sum(sizes.values())
+    target, source = lengths(model, context)
     return Costs(
         parameters=total,
         embedding_parameters=sum(size for name, size in sizes.items() if found[name][0] in TABLES),
         active_parameters=total - idle_parameters_of(model),
         context=context,
-        flops_per_token=model.flops(context) / context,
-        state_elements=model.state_elements(context),
+        flops_per_token=model.flops(target, source) / context,
+        state_elements=model.state_elements(target, source),
     )

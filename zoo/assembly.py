@@ -75,7 +75,7 @@ class _Stacks(MakeStack):
     def __init__(self, config: ModelConfig, vocabulary: int):
         self.config, self.vocabulary = config, vocabulary
         self.needs = topologies.get(config.topology.name).needs
-        self.deepest = 0
+        self.deepest = self.deepest_reading = 0
 
     def __call__(self, n_layers: int | None, *, causal: bool, cross: bool = False) -> Stack:
         config = self.config
@@ -85,25 +85,31 @@ class _Stacks(MakeStack):
                 f"a stack has 1 to {MOST_LAYERS} layers, got {depth}: set model.n_layers, or the topology's own depths"
             )
         self.deepest = max(self.deepest, depth)
+        if cross:
+            self.deepest_reading = max(self.deepest_reading, depth)
         commons = [common_of(config, layer=i, depth=depth, causal=causal) for i in range(depth)]
         blocks = [self._block(common, cross) for common in commons]
         schemes = [config.position.key(i) for i in range(depth)]
-        places = {key: positions.build(option, commons[0]) for key, option in config.position.distinct.items()}
+        options = config.position.distinct
+        places = {key: positions.build(options[key], commons[0]) for key in dict.fromkeys(schemes)}
         for block, scheme in zip(blocks, schemes, strict=True):
             places[scheme].check(block.mixer, scheme)
+        _refuse_some_layers(places)
         embedding = embeddings.build(config.embedding, commons[0], self.vocabulary)
         closing = nn.Identity() if blocks[-1].closes else commons[-1].norm(config.d_model)
         return Stack(embedding, places, schemes, blocks, closing, causal)
 
     def refuse_idle(self) -> None:
         """Refuse a pattern that is longer than every stack: an option in it would be in no layer."""
-        for axis in PER_LAYER:
-            choice: Choice = getattr(self.config, axis)
-            used = {choice.key(i) for i in range(self.deepest)}
+        choices = {axis: (getattr(self.config, axis), self.deepest) for axis in PER_LAYER}
+        if self.config.cross is not None:
+            choices["cross"] = self.config.cross, self.deepest_reading
+        for axis, (choice, depth) in choices.items():
+            used = {choice.key(i) for i in range(depth)}
             for key in choice.distinct:
                 if key not in used:
                     raise UserError(
-                        f"model.{axis}.{key} is in no layer: the pattern is longer than the {self.deepest} layers of"
+                        f"model.{axis}.{key} is in no layer: the pattern is longer than the {depth} layers of"
                         f" the model; set model.n_layers higher or model.{axis}.layers shorter"
                     )
 
@@ -120,9 +126,29 @@ class _Stacks(MakeStack):
         """The cross-mixer: the one chosen for `cross`, else one like the layer's own mixer."""
         choice: Choice = self.config.mixer if self.config.cross is None else self.config.cross
         reader = mixers.build(choice.at(common.layer), common)
+        if self.config.cross is not None:
+            _refuse_idle_across(reader, choice.at(common.layer))
         who = f"the decoder of '{self.config.topology.name}' (choose one with model/mixer@model.cross=mha)"
         refuse_unless(reader, frozenset({Ability.CROSS}), who)
         return reader
+
+
+def _refuse_some_layers(places: dict[str, Position]) -> None:
+    for key, place in places.items():
+        if place.marks_embeddings and len(places) > 1:
+            raise UserError(
+                f"model.position.{key} marks the embeddings once, below the first layer, and so acts on all layers; a"
+                " pattern cannot give it to some of them"
+            )
+
+
+def _refuse_idle_across(reader: Mixer, option: Option) -> None:
+    for key in sorted(reader.idle_across):
+        if option.values[key] is not None:
+            raise UserError(
+                f"model.cross.{key}={option.values[key]} would change nothing: a memory is read as a whole; set it to"
+                " null, or choose another mixer with model/mixer@model.cross=mha"
+            )
 
 
 def _tie(model: Model) -> None:

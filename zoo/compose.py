@@ -15,15 +15,9 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict
 
 from zoo.errors import UserError
-from zoo.families import AXES, FAMILY_PACKAGES
+from zoo.families import GROUPS, choosing, group_of, part_at
 from zoo.hydra_errors import refusal
 from zoo.paths import CONF
-
-GROUPS = {f"model/{family}" if family in AXES else family for family in FAMILY_PACKAGES}
-"""Folders of option files: only these may set a value inside a part."""
-
-PARTS = {f"model.{axis}" for axis in (*AXES, "cross")} | (FAMILY_PACKAGES.keys() - set(AXES))
-"""Where the chosen parts stand in a composed config."""
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
@@ -32,7 +26,7 @@ def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     try:
         with _alone(), initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
-            refuse_values_in_presets(composed.hydra)
+            refuse_leaks(composed.hydra)
     except (HydraException, ValueError) as error:
         message = refusal(error)  # which composes, to list the keys there are
         if message is None:
@@ -53,25 +47,43 @@ def _alone() -> Iterator[None]:
         GlobalHydra.instance().hydra = present  # the instance may be another one than above
 
 
-def refuse_values_in_presets(hydra: DictConfig | Any) -> None:
-    """A preset or study file chooses options; a value that it writes inside a part would stay behind, and act, when
-    that part is swapped for another with the same key. Raises UserError that names the file and the value.
+def refuse_leaks(hydra: DictConfig | Any) -> None:
+    """A value meant for one part must not act on another. Raises UserError that names the file, or the override, and
+    the value.
+
+    A preset or study file chooses options; a value that it writes inside a part would stay behind, and act, when that
+    part is swapped for another with the same key. An option file sets the values of its own part. And an override of a
+    part's name would put another part to the values of the one before.
 
     `hydra` is Hydra's own config of the run. To be called where Hydra is at hand: inside a job, or inside
     `initialize_config_dir`.
     """
     overrides = [*hydra.overrides.hydra, *hydra.overrides.task]
+    for override in overrides:
+        _refuse_name(override)
     loader = GlobalHydra.instance().config_loader()
     sources = [(source.schema, source.path) for source in hydra.runtime.config_sources]
     for default in loader.compute_defaults_list(hydra.job.config_name, overrides, RunMode.RUN).defaults:
         path = default.config_path
-        if path is None or path.partition("/")[0] == "hydra" or path.rpartition("/")[0] in GROUPS:
+        if path is None or path.partition("/")[0] == "hydra":
             continue
-        for key in _inside_parts(_content(path, sources), default.package or ""):
+        group, package = path.rpartition("/")[0], default.package or ""
+        if group in GROUPS and (own := part_at(package)) is not None and group_of(own) == group:
+            continue
+        for key in _inside_parts(_content(path, sources), package):
             raise UserError(
                 f"{path}.yaml sets {key}, a value inside a part: it would leak into another part chosen in its place;"
                 " write an option file with that value and choose it, or give the value on the command line"
             )
+
+
+def _refuse_name(override: str) -> None:
+    key, _, value = override.lstrip("+~").partition("=")
+    if key.endswith(".name") and part_at(key.removesuffix(".name")) is not None:
+        raise UserError(
+            f"{key} would put another part to the values of the one that is chosen; choose it with"
+            f" {choosing(key.removesuffix('.name'))}={value}"
+        )
 
 
 def _content(config_path: str, sources: Sequence[tuple[str, str]]) -> Any:
@@ -92,7 +104,7 @@ def _inside_parts(content: Any, package: str) -> Iterator[str]:
         if isinstance(node, dict):
             for key, value in node.items():
                 yield from walk(value, f"{at}.{key}" if at else str(key))
-        elif any(at.startswith(f"{part}.") for part in PARTS):
+        elif (part := part_at(at)) is not None and at != part:
             yield at
 
     yield from walk({key: value for key, value in (content or {}).items() if key != "defaults"}, package)

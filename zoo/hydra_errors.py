@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
+import yaml
 from hydra.errors import HydraException
 
+from zoo.families import choosing, group_of, part_at
 from zoo.paths import CONF
 from zoo.registry import did_you_mean
 
@@ -28,11 +30,15 @@ def translate(message: str) -> str:
         key, keys = found.group(1), _keys()
         if key in keys:
             return f"no key '{key}' in the options chosen here; --cfg job shows the keys there are"
+        if having := _options_with(key):
+            return f"no key '{key}' in the options chosen here; {choosing(_parent(key))}={having} has it"
         groups = {group.rpartition("/")[2]: group for group in _groups()}
         hint = f" (did you mean {groups[key]}?)" if key in groups else did_you_mean(key, keys)
         return f"no key '{key}'{hint}; `python train.py --cfg job` shows all keys"
     if found := re.search(r"Could not override '([^']+)'", message):
-        group = found.group(1)
+        group, _, place = found.group(1).partition("@")
+        if place and group in _groups():
+            return f"{place} is nothing that the options chosen here take from {group}; `--cfg job` shows what there is"
         return f"no group '{group}'{did_you_mean(group, _groups())}; choose from {', '.join(_groups())}"
     if "Error parsing override" in message or "mismatched input" in message:
         line = message.strip().splitlines()[0]
@@ -54,7 +60,21 @@ def _keys() -> list[str]:
                 yield from walk(value, f"{prefix}{key}.")
         yield prefix[:-1]
 
-    return [key for key in walk(OmegaConf.to_container(compose([])), "") if key]
+    keys = [key for key in walk(OmegaConf.to_container(compose([])), "") if key]
+    return [key for key in keys if not (key.endswith(".name") and part_at(key))]
+
+
+def _parent(key: str) -> str:
+    return key.rpartition(".")[0]
+
+
+def _options_with(key: str) -> str:
+    """The options that could stand where the key is said to be, and that set it."""
+    part, name = part_at(_parent(key)), key.rpartition(".")[2]
+    if part is None:
+        return ""
+    files = sorted((CONF / group_of(part)).glob("[!_]*.yaml"))
+    return " or ".join(file.stem for file in files if name in (yaml.safe_load(file.read_text("utf-8")) or {}))
 
 
 def _groups() -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from zoo.errors import UserError
+from zoo.families import choosing
 from zoo.option import Choice, Option, Pattern
 from zoo.registry import FAMILIES, did_you_mean
 
@@ -29,8 +30,7 @@ def parse_option(family: str, node: Any, where: str) -> Option:
     """A config node `{name: ..., key: value, ...}` to an Option of the family; unknown, missing and mistyped keys
     are refused with the place of the error."""
     if not isinstance(node, Mapping) or not isinstance(node.get("name"), str):
-        choices = ", ".join(FAMILIES[family].names())
-        raise UserError(f"{where} must name a {family}, as in {where}.name={choices.split(', ')[0]}; got {node!r}")
+        raise UserError(f"{where} must be a {family}, chosen with {choosing(where)}=…; got {node!r}")
     cls = FAMILIES[family].get(node["name"])
     values = {key: value for key, value in node.items() if key != "name"}
     return Option(node["name"], types.MappingProxyType(typed(cls, values, where, f"{family} '{node['name']}'")))

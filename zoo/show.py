@@ -35,10 +35,11 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
 def draw(model: Model, context: int) -> Tree:
     """The tree of a model at that context length."""
     total = costs(model, context)
+    also = " and a source of as many" if model.topology.traits.reads_source else ""
     tree = Tree(
         f"[bold]model[/]  {total.parameters:,} parameters ({total.embedding_parameters:,} in tables,"
         f" {total.active_parameters:,} active per token)  {_number(model.flops(context))} FLOPs for"
-        f" {context} tokens  state {_number(total.state_elements)} numbers"
+        f" {context} tokens{also}  state {_number(model.state_elements(context))} numbers"
     )
     for name, stack in model.topology.named_children():
         if isinstance(stack, Stack):

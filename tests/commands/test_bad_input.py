@@ -21,6 +21,13 @@ SAYS = {
     "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
     "plain text where a source is read": (("model/topology=encoder_decoder",), "choose another objective"),
     "a group set to null": (("model=transformer_2017", "model/mixer@model.cross=null"), "null is no option"),
+    "a part's name": (("model.ffn.name=gelu",), "choose it with model/ffn=gelu"),
+    "the name of an entry": (("model/ffn=moe", "model.ffn.expert.name=relu"), "model/ffn@model.ffn.expert=relu"),
+    "an entry that is not there": (("model/ffn@model.ffn.expert=relu",), "take from model/ffn"),
+    "a key that another option has": (("objective.source=0.3",), "objective=seq2seq has it"),
+        ("data=pairs", "data.path=short.txt"),
+        "choose objective=seq2seq or objective=tagging",
+    ),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
     "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),
     "a warm-up longer than the run": (("schedule.warmup=9",), "schedule.warmup=9"),
@@ -69,6 +76,16 @@ def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(command: Comma
     assert "Traceback" not in done.err
     (status,) = tmp_path.glob("runs/*/status.json")
     assert '"failed"' in status.read_text()
+
+
+def test_an_option_file_that_sets_a_value_of_another_part_is_refused(command: Command, tmp_path: Path) -> None:
+    mine = tmp_path / "mine" / "model" / "init"
+    mine.mkdir(parents=True)
+    (mine / "leaky.yaml").write_text("# @package model\ninit: {name: xavier}\nffn: {d_ff: 8}\n")
+    search = f"hydra.searchpath=[{tmp_path / 'mine'}]"
+    done = command("train", search, "model/init=leaky", "model/ffn=relu", *TINY)
+    assert done.code == 2
+    assert "model/init/leaky.yaml sets model.init.name" in done.err or "sets model.ffn.d_ff" in done.err
 
 
 def test_a_preset_that_sets_a_value_inside_a_part_is_refused(command: Command, tmp_path: Path) -> None:

@@ -167,7 +167,8 @@ def test_the_costs_of_a_preset_are_counted_without_memory_for_it(name: str) -> N
     with torch.device("meta"):
         model = assemble(config, VOCABULARY)
     assert costs(model, 64).parameters == counted(preset(name, "base"))
-    assert costs(model, 64).flops_per_token * 64 == model.flops(64)
+    lengths = (32, 32) if model.topology.traits.reads_source else (64, 0)
+    assert costs(model, 64).flops_per_token * 64 == model.flops(*lengths)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -186,7 +187,10 @@ def test_active_parameters_leave_out_the_experts_a_token_does_not_pass(name: str
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_what_a_row_keeps_is_keys_and_values_as_far_as_the_window_reaches(topology: str) -> None:
     pattern = option("mixer", "local_global")
-    mixer = pattern | {"local": pattern["local"] | {"window": 8, "n_kv_heads": 2}}
+    mixer = pattern | {
+        "layers": ["local", "local", "local", "global"],
+        "local": pattern["local"] | {"window": 8, "n_kv_heads": 2},
+    }
     model = build(model_node(topology=topology, mixer=mixer))
     heads, local, everything = 4, 3 * 2 * 2 * 4, 2 * 4 * 4  # three local layers of 2 heads, a global one of 4, width 4
     assert heads == model_node()["n_heads"]

@@ -2,6 +2,7 @@
 
 import types
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import combinations
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -112,6 +113,18 @@ def test_every_key_of_an_option_changes_the_model(axis: str, name: str) -> None:
         worked = (acts(axis, name, path, value) for value in tried)
         every = get_origin(kind) is Literal
         assert all(worked) if every else any(worked), (".".join(path), tried)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS["mixer"] if "layers" not in option("mixer", name)])
+def test_a_key_of_a_cross_mixer_changes_the_model_or_may_not_be_set(name: str) -> None:
+    reader = option("mixer", name) | {"window": None}
+    before = fingerprint(model_node(topology="encoder_decoder", cross=reader))
+    for path, kind in leaves("mixer", reader):
+        accepted = []
+        for value in others(kind, value_at(reader, path)):
+            with suppress(UserError):
+                accepted.append(fingerprint(model_node(topology="encoder_decoder", cross=changed(reader, path, value))))
+        assert not accepted or not all(same(one, before) for one in accepted), path
 
 
 @pytest.mark.parametrize(("axis", "name"), EVERY_OPTION)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import torch
 
-from tests.helpers import Node, build, composed, draw, logits, model_node, option, refusal
+from tests.helpers import Node, build, composed, draw, learned, logits, model, model_node, option, refusal
 from zoo.compose import compose
 from zoo.config import parse, parse_model, plain
 from zoo.errors import UserError
@@ -95,6 +95,31 @@ def test_a_cross_mixer_that_is_not_set_is_like_the_mixer() -> None:
     unset, null, same = (node, node | {"cross": None}, node | {"cross": option("mixer", "mqa")})
     expected = logits(build(unset), draw(2))
     assert all(torch.equal(logits(build(other), draw(2)), expected) for other in (null, same))
+
+
+def test_a_pattern_of_cross_mixers_may_not_be_longer_than_the_decoder() -> None:
+    assert "model.cross.global is in no layer" in refusal(
+        topology=option("topology", "encoder_decoder") | {"n_decoder_layers": 1, "n_encoder_layers": 3},
+        cross=option("mixer", "local_global") | {"local": option("mixer", "mha")},
+    )
+
+
+def test_a_window_of_a_cross_mixer_is_refused() -> None:
+    assert "model.cross.window=32 would change nothing" in refusal(topology="encoder_decoder", cross="sliding")
+
+
+def test_positions_that_mark_the_embeddings_are_no_part_of_a_pattern() -> None:
+    schemes = {"t": learned(64), "n": option("position", "none")}
+    message = refusal(position={"name": "pattern", "layers": ["t", "n"], **schemes})
+    assert "model.position.t marks the embeddings once, below the first layer" in message
+
+
+def test_a_stack_builds_only_the_positions_of_its_own_layers() -> None:
+    schemes = {"t": option("position", "t5"), "r": option("position", "rope")}
+    topology = option("topology", "encoder_decoder") | {"n_encoder_layers": 1, "n_decoder_layers": 2}
+    built = model(topology=topology, position={"name": "pattern", "layers": ["r", "t"], **schemes})
+    assert set(built.topology.encoder.positions) == {"r"}
+    assert set(built.topology.stack.positions) == {"r", "t"}
 
 
 def test_a_cross_mixer_that_nothing_would_use_is_refused() -> None:

@@ -7,7 +7,22 @@ import torch
 from torch import Tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from tests.helpers import CAUSAL_TOPOLOGIES, close, common, context, draw, model, noise, part, plain_sequence, refusal
+from tests.helpers import (
+    CAUSAL_TOPOLOGIES,
+    OPTIONS,
+    build,
+    close,
+    common,
+    context,
+    draw,
+    model,
+    model_node,
+    noise,
+    option,
+    part,
+    plain_sequence,
+    refusal,
+)
 from zoo.position.alibi import slopes
 
 
@@ -74,3 +89,12 @@ def test_a_bias_stays_where_it_is_once_there_is_a_state(position: str, topology:
 def test_buckets_that_tell_nothing_apart_are_refused(values: dict[str, int]) -> None:
     node = {"name": "t5", "buckets": 32, "max_distance": 128} | values
     assert "must be even and at least 4" in refusal("bert", position=node)
+
+
+@pytest.mark.parametrize("init", OPTIONS["init"])
+@pytest.mark.parametrize("heads", [2, 8])
+def test_the_bias_of_t5_starts_as_in_its_code_whatever_the_heads_and_the_init(heads: int, init: str) -> None:
+    node = model_node(position=option("position", "t5") | {"buckets": 512, "max_distance": 1024}, n_heads=heads)
+    built = build(node | {"d_model": 64, "n_layers": 1, "init": option("init", init)})
+    (bias,) = built.topology.stack.positions.values()
+    assert float(bias.weight.detach().std()) == pytest.approx(64**-0.5, rel=0.1)

@@ -90,7 +90,7 @@ def test_nothing_but_a_number_is_ever_read_as_a_number(value: Any) -> None:
 @given(st.one_of(st.integers(), st.floats(allow_nan=False), st.booleans(), st.none()))
 def test_a_name_is_never_made_of_another_value(value: Any) -> None:
     refused(value, str)
-    with pytest.raises(UserError, match=r"model\.norm must name a norm, as in model\.norm\.name="):
+    with pytest.raises(UserError, match=r"model\.norm must be a norm, chosen with model/norm="):
         parse_option("norm", {"name": value}, "model.norm")
     with pytest.raises(UserError, match=r"model\.norm must name a norm"):
         parse_option("norm", value, "model.norm")

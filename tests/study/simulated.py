@@ -92,9 +92,10 @@ def write_run(
     )
     end = 2.0 if loss is None else loss
     out = []
+    flops = 3 * 128 * (costs or {}).get("flops_per_token", 2000.0)
     for number in range(1, lines + 1):
         step = number * steps // lines
-        base = {"step": step, "tokens": 128 * step, "seconds": round(step * 0.01 / speed, 4)}
+        base = {"step": step, "tokens": 128 * step, "flops": flops * step, "seconds": round(step * 0.01 / speed, 4)}
         value = end + 3 * math.exp(-4 * number / lines) - 3 * math.exp(-4)
         train = {"lr": 0.001, "grad_norm": 1 / number, "tokens_per_second": 9000.0 * speed}
         out.append({**base, "split": "train", "loss": value, **train})

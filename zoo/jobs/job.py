@@ -16,6 +16,7 @@ from zoo.jobs.parts import build_parts
 from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
 from zoo.terminal import show
+from zoo.training.cost import training_flops
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.gradients import gradient_norms, unclipped
 from zoo.training.interrupt import Interrupt, how_to_resume
@@ -93,6 +94,7 @@ class Job:
             device=parts.device,
             start=state.step,
             tokens=state.tokens,
+            cost=partial(training_flops, parts.model),
             label_smoothing=parts.objective.label_smoothing,
             output_z=parts.objective.output_z,
             autocast=self.machinery.autocast,
@@ -101,7 +103,8 @@ class Job:
         with Interrupt() as interrupt, self.display:
             for step in steps:
                 last = step.step == budget.steps
-                state.step, state.tokens, state.seconds = step.step, step.tokens, state.seconds + step.seconds
+                state.step, state.tokens = step.step, step.tokens
+                state.flops, state.seconds = state.flops + step.flops, state.seconds + step.seconds
                 self.display.update(step)
                 if last or any(
                     every and step.step % every == 0 for every in (record.log_every, record.gradients_every)
@@ -156,7 +159,8 @@ class Job:
 
     def _line(self, split: Literal["train"] | HeldOut, **values: Any) -> None:
         state = self.state
-        self.folder.log(step=state.step, split=split, tokens=state.tokens, seconds=round(state.seconds, 3), **values)
+        spent = {"tokens": state.tokens, "flops": state.flops, "seconds": round(state.seconds, 3)}
+        self.folder.log(step=state.step, split=split, **spent, **values)
 
     def _save(self) -> None:
         """A checkpoint; with what rebuilds and scores the model without its run folder."""

@@ -9,6 +9,7 @@ import torch
 from omegaconf import DictConfig
 
 from zoo import sweep
+from zoo.accounting import lengths
 from zoo.assembly import assemble
 from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
@@ -38,13 +39,13 @@ class Prepared:
 
 
 def work_of(experiment: Experiment, vocabulary: int) -> Work:
-    """What the training costs: three forward passes for each row."""
+    """What the training costs: three forward passes for each row of `budget.context` positions."""
     budget = experiment.budget
     with torch.device("meta"):
         model = assemble(experiment.model, vocabulary)
     rows = budget.steps * budget.accumulate * budget.batch_size
     compiles = all(part.compiles for part in model.modules() if isinstance(part, Part))
-    return Work(budget.context, 3.0 * rows * model.flops(budget.context), compiles)
+    return Work(budget.context, 3.0 * rows * model.flops(*lengths(model, budget.context)), compiles)
 
 
 def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:

@@ -15,10 +15,11 @@ from zoo.training.runtime import Machinery
 
 @dataclass
 class State:
-    """Steps made, positions seen, seconds spent training."""
+    """Steps made, positions seen, floating-point operations and seconds spent training."""
 
     step: int = 0
     tokens: int = 0
+    flops: int = 0
     seconds: float = 0.0
 
 
@@ -28,7 +29,8 @@ def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[st
     average = parts.optimizer.average
     averages = average.weights if average else {}
     refuse_broken(parts.model, averages, state.step)
-    train_state = {"optimizer": parts.optimizer.state_dict(), "tokens": state.tokens, "seconds": state.seconds}
+    spent = {"tokens": state.tokens, "flops": state.flops, "seconds": state.seconds}
+    train_state = {"optimizer": parts.optimizer.state_dict(), **spent}
     if parts.scale is not None:
         train_state["scale"] = parts.scale.state_dict()
     save_checkpoint(
@@ -64,7 +66,8 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
         parts.optimizer.load_state_dict(saved["optimizer"])
         if parts.scale is not None:
             parts.scale.load_state_dict(saved["scale"])
-        state = State(checkpoint.step, _count(saved["tokens"]), _duration(saved["seconds"]))
+        tokens, flops = _count(saved["tokens"]), _count(saved["flops"])
+        state = State(checkpoint.step, tokens, flops, _duration(saved["seconds"]))
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         raise UserError(f"{checkpoint.path} does not hold the state of this run's optimizer ({error!r})") from error
     if parts.optimizer.average:
@@ -74,7 +77,7 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError("tokens must be a whole number of at least 0")
+        raise ValueError("tokens and flops must be whole numbers of at least 0")
     return value
 
 

@@ -23,6 +23,8 @@ class Mixer(Part):
     """
 
     can: ClassVar[frozenset[Ability]]
+    idle_across: ClassVar[frozenset[str]] = frozenset()
+    """Its keys that say nothing of a cross-mixer; one that is chosen as such may not set them."""
     head_dim: int
     """Features of one head, where rotation and per-head bias act; d_model where there are no heads."""
 

@@ -30,6 +30,7 @@ class Attention(Mixer):
     """
 
     can = frozenset(Ability)
+    idle_across = frozenset({"window"})
     knobs = (Knob("n_kv_heads", divides_heads=True),)
 
     def __init__(

@@ -31,6 +31,11 @@ class Position(Part):
         """Raise UserError when this scheme cannot reach the mixer."""
         refuse_unless(mixer, self.needs, f"position '{name}'")
 
+    @property
+    def marks_embeddings(self) -> bool:
+        """Whether it acts below the first layer, and so on all layers."""
+        return type(self).embed is not Position.embed
+
     def embed(self, x: Float[Tensor, "B T D"], sequence: Sequence) -> Float[Tensor, "B T D"]:
         """Absolute schemes: mark the embeddings with their place, once, below the first layer."""
         return x

@@ -1,3 +1,4 @@
+from functools import partial
 from math import log
 
 import torch
@@ -12,6 +13,10 @@ from zoo.position import Position, positions
 from zoo.roles import Role, set_role
 
 
+def _normal(std: float, values: Tensor, generator: torch.Generator) -> None:
+    nn.init.normal_(values, std=std, generator=generator)
+
+
 @positions.register("t5")
 class T5Bias(Position):
     """score(i, j) ← score(i, j) + b_h[bucket(j − i)]: a learned number for each head and range of distances.
@@ -22,7 +27,8 @@ class T5Bias(Position):
         bucket of distance 0. null is true where the whole stack sees both sides
 
     paper: Raffel et al. 2019, arXiv:1910.10683, section 2.1; buckets as in its published code
-    differs: nothing; all layers of a stack share the table.
+    differs: nothing; all layers of a stack share the table, which starts as in that code, N(0, 1 / d_model): numbers
+        that are added to scores are no rows of a table, whose size would go by the number of heads.
     """
 
     needs = frozenset({Ability.BIAS})
@@ -38,7 +44,7 @@ class T5Bias(Position):
             )
         self.sided, self.max_distance = sided, max_distance
         self.weight = nn.Parameter(torch.empty(buckets, common.n_heads))
-        set_role(self, "weight", Role.POSITION)
+        set_role(self, "weight", Role.OWN, fill=partial(_normal, common.d_model**-0.5))
 
     def bias(self, q: Float[Tensor, "B H T K"], context: Context) -> Float[Tensor, "R H T S"]:
         return context.once((self, context.queries, context.keys), lambda: self._bias(context))

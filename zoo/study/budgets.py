@@ -1,8 +1,7 @@
 """Who is ahead when all variants may use the same number of steps, tokens, operations or seconds.
 
 Each run's validation losses are read at the largest budget that all of them reached, between two validations by a
-straight line; nothing is extrapolated, and validations of the whole split are not mixed with those of a part of it. A
-training step costs three times the operations of a forward pass.
+straight line; nothing is extrapolated, and validations of the whole split are not mixed with those of a part of it.
 """
 
 from collections.abc import Mapping
@@ -68,8 +67,4 @@ def _view(evidence: Evidence, axis: str) -> View | None:
 
 
 def _line(run: Run, axis: str) -> Series:
-    if axis != "flops":
-        return series(alike(run.validation), {"steps": "step"}.get(axis, axis))
-    per_token = run.cost("flops_per_token")
-    xs, ys = series(alike(run.validation), "tokens")
-    return (tuple(3 * per_token * x for x in xs), ys) if per_token else ((), ())
+    return series(alike(run.validation), {"steps": "step"}.get(axis, axis))

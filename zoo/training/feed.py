@@ -10,7 +10,7 @@ from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus
 from zoo.errors import UserError
 from zoo.luck import generator_for
-from zoo.objective import Objective, Task
+from zoo.objective import Objective, Task, objectives
 from zoo.traits import Traits
 
 
@@ -23,8 +23,10 @@ class Feed:
     ):
         if corpus.kind not in objective.reads:
             kinds = " or ".join(sorted(objective.reads))
+            fitting = [f"objective={name}" for name in objectives.names() if corpus.kind in objectives.get(name).reads]
             raise UserError(
-                f"the data is {corpus.kind}, but this objective reads {kinds}; choose objective=seq2seq or data=text"
+                f"the data is {corpus.kind}, but this objective reads {kinds}; choose {' or '.join(fitting)},"
+                " or other data"
             )
         self.corpus, self.objective, self.traits, self.batch_size = corpus, objective, traits, batch_size
         self.special = corpus.tokenizer.special

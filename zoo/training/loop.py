@@ -36,6 +36,8 @@ class Step:
     """Positions seen since the run began: see `positions_of`."""
     positions: int
     """Positions of this step."""
+    flops: int
+    """Floating-point operations of this step, as `cost` counts them."""
     scored: int
     """Scored targets of this step."""
     lr: float
@@ -64,13 +66,15 @@ def fit(
     device: torch.device,
     start: int = 0,
     tokens: int = 0,
+    cost: Callable[[Task], int] = lambda task: 0,
     label_smoothing: float = 0.0,
     output_z: float = 0.0,
     autocast: torch.dtype | None = None,
     scale: LossScale | None = None,
 ) -> Iterator[Step]:
     """Make the updates start … steps − 1 and yield a record after each. `tasks(i)` are the micro-batches of update i;
-    `tokens` are the positions seen before `start`. One transfer from the device per step.
+    `tokens` are the positions seen before `start`; `cost` counts the operations of
+    a step on a task. One transfer from the device per step.
 
         gradient = ∂/∂w Σ_m [ objective_m / W + (W_m / W) · auxiliary_m ]    W_m = Σ weights of batch m;  W = Σ_m W_m
 
@@ -95,6 +99,7 @@ def fit(
             auxiliary=values,
             tokens=tokens,
             positions=positions,
+            flops=sum(map(cost, update.tasks)),
             scored=round(update.total),
             lr=optimizer.lr * factor,
             grad_norm=grad_norm,
