@@ -12,7 +12,8 @@ class Dropout(nn.Module):
     """x · m / (1 − rate), m ~ Bernoulli(1 − rate) per element, while training; else x.
 
     Each one draws from a stream of its own, keyed by where it stands in the model: a part that is swapped, or that
-    draws more or fewer numbers, moves no other part's masks. Compiled code has one stream for all, which is torch's.
+    draws more or fewer numbers, moves no other part's masks. Compiled code has one stream for all, which is
+    torch's: `runtime=auto` compiles no model that drops.
 
     paper: Srivastava et al. 2014, "Dropout: a simple way to prevent neural networks from overfitting"
     differs: nothing.

@@ -20,7 +20,7 @@ class Role(StrEnum):
 
     EMBEDDING = "embedding"  # token table
     POSITION = "position"  # learned position table
-    MATRIX = "matrix"  # a projection inside a layer, of no kind below
+    MATRIX = "matrix"  # a projection of no kind below
     QUERY = "query"  # a projection to queries
     KEY = "key"  # a projection to keys
     VALUE = "value"  # a projection to values
@@ -34,7 +34,7 @@ class Role(StrEnum):
 
 
 MATRICES = frozenset({Role.MATRIX, Role.QUERY, Role.KEY, Role.VALUE, Role.GATE, Role.RESIDUAL})
-"""Projections inside a layer."""
+"""Projections: those inside the layers, and that of a head before its table."""
 
 TABLES = frozenset({Role.EMBEDDING, Role.POSITION, Role.HEAD})
 """What has a row for each token or place. The head is among them: tying it to the tokens changes nothing else."""

@@ -11,10 +11,11 @@ import torch
 
 from tests.helpers import composed
 from zoo.assembly import build_model
-from zoo.config import parse_model
+from zoo.config import parse, parse_model
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.parts import place
+from zoo.jobs.prepared import work_of
 from zoo.objective import Task
 from zoo.option import Option
 from zoo.training import capability, runtime
@@ -55,6 +56,12 @@ def test_auto_goes_by_measured_speed_by_length_and_by_work(tmp_path: Path, speed
     assert chosen(tmp_path, AUTO, replace(LONG, context=1024)) == ("bfloat16", "fused", True)
     assert chosen(tmp_path, replace(AUTO, dtype="float32"), SHORT) == ("float32", "fused", False)
     assert chosen(tmp_path) == ("bfloat16", "fused", False)  # to score: no training that compiling could pay for
+
+
+def test_a_model_that_drops_is_not_compiled_since_its_masks_would_share_one_stream() -> None:
+    assert work_of(parse(composed()), 100).compiles
+    assert not work_of(parse(composed("model.dropout=0.1")), 100).compiles
+    assert not work_of(parse(composed("model.mixer.dropout=0.1")), 100).compiles
 
 
 def test_bfloat16_is_chosen_only_where_it_is_clearly_faster(tmp_path: Path, speeds: dict[str, float]) -> None:

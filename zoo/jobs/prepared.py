@@ -14,6 +14,7 @@ from zoo.assembly import assemble
 from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
+from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.jobs.identity import science_of, with_resolved_paths
@@ -44,7 +45,8 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
     with torch.device("meta"):
         model = assemble(experiment.model, vocabulary)
     rows = budget.steps * budget.accumulate * budget.batch_size
-    compiles = all(part.compiles for part in model.modules() if isinstance(part, Part))
+    drops = any(part.rate for part in model.modules() if isinstance(part, Dropout))  # its luck is one when compiled
+    compiles = not drops and all(part.compiles for part in model.modules() if isinstance(part, Part))
     return Work(budget.context, 3.0 * rows * model.flops(*lengths(model, budget.context)), compiles)
 
 

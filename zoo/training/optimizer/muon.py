@@ -10,7 +10,7 @@ from zoo.training.parameters import bare, decay_groups
 class Muon(Optimizer):
     """b = μb + (1−μ)g;  W ← (1 − lr·λ)·W − 0.2·√max(rows, columns) · lr · orthogonalise((1−μ)g + μb)
 
-    for each 2-D matrix inside a layer (the roles of `MATRICES`); AdamW has all other parameters. The factor gives a
+    for each 2-D matrix that is no table (the roles of `MATRICES`); AdamW has all other parameters. The factor gives a
     Muon update the size of an AdamW update, so both share one `lr` and one `weight_decay`.
 
     paper: Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv:2502.16982
