@@ -71,7 +71,7 @@ def test_a_folder_of_another_library_is_measured_and_refused_where_texts_are_ask
     assert done.code == 0, done.err
     assert (tmp_path / "foreign" / "latency.html").exists()
     for words, said in (
-        ((), "data must name a data"),
+        ((), "data must be a data"),
         (("data=text", f"data.path='{text}'"), "came without a tokenizer of the zoo"),
         (("generate.prompt=hello",), "came without a tokenizer of the zoo"),
     ):

@@ -10,6 +10,7 @@ import yaml
 import zoo
 from tests.commands.conftest import TINY, Command
 from zoo.paths import CONF
+from zoo.training import capability
 
 MODELS = sorted(path.stem for path in (CONF / "model").glob("*.yaml") if not path.stem.startswith("_"))
 
@@ -97,9 +98,13 @@ def test_a_sweep_of_hydra_makes_a_run_for_each_job(command: Command, text: Path,
     assert states == ["done"] * 4
 
 
-def test_evaluate_scores_a_run_as_training_did(command: Command, text: Path, tmp_path: Path) -> None:
+def test_evaluate_scores_a_run_as_training_did(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command("train", "data=text", f"data.path='{text}'", *TINY)
     folder = folder_of(tmp_path)
+    fast = {"float32": 100.0, "bfloat16": 400.0}  # a machine that would rather compute in bfloat16
+    monkeypatch.setattr(capability, "product_speeds", lambda threads: fast)
     done = command("evaluate", f"run='{folder}'", "json=scores.json", "batch_size=3")
     assert done.code == 0, done.err
     scores = json.loads((tmp_path / "scores.json").read_text())

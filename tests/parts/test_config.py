@@ -85,8 +85,8 @@ def test_a_count_below_one_is_refused(key: str) -> None:
 
 
 def test_a_name_that_yaml_reads_as_a_truth_value_is_refused() -> None:
-    assert "model.norm must name a norm" in refusal(norm={"name": False})
-    with pytest.raises(UserError, match=r"model\.norm must name a norm"):
+    assert "model.norm must be a norm" in refusal(norm={"name": False})
+    with pytest.raises(UserError, match=r"model\.norm must be a norm"):
         build(model_node() | {"norm": False})
 
 

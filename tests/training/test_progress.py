@@ -14,7 +14,15 @@ from zoo.training.progress import Display
 
 
 def record(step):
-    values = {"auxiliary": {}, "scored": 90, "positions": 100, "lr": 1e-3, "grad_norm": 1.0, "seconds": 0.01}
+    values = {
+        "auxiliary": {},
+        "scored": 90,
+        "positions": 100,
+        "flops": 0,
+        "lr": 1e-3,
+        "grad_norm": 1.0,
+        "seconds": 0.01,
+    }
     return Step(step=step, loss=1 / step, tokens=100 * step, **values)
 
 

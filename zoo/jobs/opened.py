@@ -14,6 +14,7 @@ from zoo.jobs.parts import place
 from zoo.plugins import load_plugins
 from zoo.published.reading import is_published
 from zoo.schema import convert, typed
+from zoo.training.run import read_record
 from zoo.training.runtime import Machinery, Work, resolve
 
 
@@ -39,11 +40,23 @@ def opened(node: Mapping[str, Any]) -> Opened:
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
-    """What `runtime` of an evaluation's config comes to here. Raises UserError for bad input."""
+    """What `runtime` of an evaluation's config comes to here; a dtype that is left open is that of the training, so
+    that scores are those the run ended with. Raises UserError for bad input."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
-    runtime = Runtime(**typed(Runtime, node["runtime"], "runtime", "the runtime"))
+    asked = dict(node["runtime"])
+    if asked.get("dtype") == "auto":
+        asked["dtype"] = _trained_in(Path(convert(node["run"], str, "run")))
+    runtime = Runtime(**typed(Runtime, asked, "runtime", "the runtime"))
     return resolve(runtime, convert(node["cache"], str, "cache"), work)
+
+
+def _trained_in(path: Path) -> str:
+    """The dtype that a run folder, or the one that a checkpoint lies in, was trained in; auto where nothing says so."""
+    for folder in (path, path.resolve().parent.parent):
+        if (folder / "record.json").is_file():
+            return str(read_record(folder)["machinery"].get("dtype", "auto"))
+    return "auto"
 
 
 def put(runs: Iterable[Run], machinery: Machinery) -> None:
