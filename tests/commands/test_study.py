@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,15 @@ def process_of(place: Path, *words: str) -> "subprocess.Popen[str]":
     """The study, in a process of its own, two runs at once."""
     here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}
     whole = [sys.executable, str(ROOT / "train.py"), *given(place), "hydra.launcher.n_jobs=2", *words]
-    return subprocess.Popen(whole, cwd=place, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(whole, cwd=place, env=here, start_new_session=True, **pipes)
+
+
+def end(study: "subprocess.Popen[str]") -> None:
+    """Kill what is left of the process and of its workers."""
+    with suppress(ProcessLookupError):
+        os.killpg(study.pid, signal.SIGKILL)
+    study.communicate()
 
 
 def begun(place: Path, words: Sequence[str], lines: int) -> "subprocess.Popen[str]":
@@ -174,14 +183,13 @@ def test_a_study_that_is_killed_or_interrupted_saves_its_runs_and_goes_on(comman
         assert len(first) == 2
         assert not (place / "runs/studies/mine/.stop").exists()
     finally:
-        study.kill()
-        study.communicate()
+        end(study)
     study = begun(place, words, max(first) + 1)
     try:
         study.send_signal(signal.SIGINT)
         _, said = study.communicate(timeout=120)
     finally:
-        study.kill()
+        end(study)
     assert study.returncode == 130, said
     assert "stopping: 2 runs save" in said
     assert "interrupted; go on with: python train.py 'hydra.searchpath=" in said

@@ -179,6 +179,20 @@ def test_the_picture_of_the_verdicts_is_drawn_to_scale(report: Report) -> None:
         assert float(mark["cx"]) == pytest.approx(x + (row.difference.mean - left) / (right - left) * (y - x), abs=0.2)
 
 
+def test_the_grade_of_a_published_order_claims_no_more_than_its_verdict(tmp_path: Path) -> None:
+    names = ("base", "a", "b", "c", "d", "e")
+
+    def loss(variant: str, tuning: Mapping[str, Any], seed: int) -> float:
+        own = noisy(dict.fromkeys(names, 0.0), shared=0.0)(variant, tuning, seed)
+        return own if variant != "a" else noisy({"base": 0.0}, shared=0.0)("base", tuning, seed) - 0.01 * (seed - 0.5)
+
+    order = [{"better": "a", "worse": "base", "source": "somebody", "inversion": None}]
+    report = built(write_study(tmp_path, loss, names, published=order))
+    row = report.findings.rows[0]  # one seed is on the other side, and 5 rows are corrected for
+    assert (row.verdict, row.p) == ("within noise", 6 / 256)
+    assert "Of 1 published orders: 1 undecided at this power" in section(report, "literature")
+
+
 def test_gradients_are_shown_by_layer_and_kind(report: Report) -> None:
     text = section(report, "gradients")  # 0.5 in the first layer, 0.25 in the second
     assert "At the start of training the gradient of the last ffn is 0.50 times that of the first" in text

@@ -16,7 +16,7 @@ def section(findings: Findings) -> Section:
     if not pairs:
         return Section("literature", TITLE, missing="The study names no published order.")
     rows = judge(findings.evidence, [(pair.better, pair.worse) for pair in pairs])
-    grades = [grade(row) for row in rows]
+    grades = [grade(row, _in_noise(findings, row)) for row in rows]
     counts = Counter(one.text for one in grades)
     said = ", ".join(
         f"{count} {text.replace('agrees', 'agree') if count > 1 else text}" for text, count in sorted(counts.items())
@@ -50,9 +50,10 @@ def section(findings: Findings) -> Section:
     return Section("literature", TITLE, [f"Of {len(pairs)} published orders: {said}. {what}", Table(columns, cells)])
 
 
-def grade(row: Row) -> Word:
-    """A row in which the variant is the one that is published as better."""
-    match row.verdict:
+def grade(row: Row, in_noise: bool = False) -> Word:
+    """A row in which the variant is the one that is published as better; `in_noise` when the table of verdicts, which
+    has more rows to correct for, makes no claim of it."""
+    match "within noise" if in_noise else row.verdict:
         case "better":
             return Word("agrees", "good")
         case "worse":
@@ -61,6 +62,11 @@ def grade(row: Row) -> Word:
             return Word("undecided at this power", "flat")
         case _:
             return Word(f"undecided ({row.verdict})", "open")
+
+
+def _in_noise(findings: Findings, row: Row) -> bool:
+    pair = {row.variant, row.against}
+    return any({one.variant, one.against} == pair and one.verdict == "within noise" for one in findings.rows)
 
 
 def _inversion(known: str | None, mark: Word) -> str | None:
