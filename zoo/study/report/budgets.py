@@ -38,12 +38,22 @@ def verdict(found: list[View]) -> str:
         winners.setdefault(view.winner, []).append(view)
     if len(winners) == 1:
         (only,) = winners
-        return f"`{only}` is ahead at {_places(found)}"
+        close = [view for view in found if _in_noise(view)]
+        return f"`{only}` is ahead at {_places(found)}" + (
+            f"; within noise of the next one at {_places(close)}" if close else ""
+        )
     first, *others = winners
     changes = [
         f"`{name}` at {_places(some)}{_lead(some[0], first)}" for name, some in winners.items() if name in others
     ]
     return f"The winner changes with the budget: `{first}` is ahead at {_places(winners[first])}, {', '.join(changes)}"
+
+
+def _in_noise(view: View) -> bool:
+    """Whether the lead over the second is none."""
+    means = view.means()
+    found = view.lead(min((name for name in means if name != view.winner), key=lambda name: means[name]))
+    return found is None or found.low is None or found.high is None or found.low <= 0 <= found.high
 
 
 def _lead(view: View, over: str) -> str:
