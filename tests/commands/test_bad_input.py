@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import TINY, Command
+from zoo.compose import compose
+from zoo.jobs.train import train
+from zoo.training import runtime
 
 SAYS = {
     "an option that does not exist": (("model/norm=rmsnrm",), "did you mean rmsnorm?"),
@@ -47,6 +50,45 @@ SAYS = {
     "a plugin that exits": (("plugins=[exits]",), "plugins=exits: importing it fails with SystemExit: 3"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
+
+
+@pytest.mark.parametrize(
+    ("script", "overrides", "words"),
+    [
+        ("train", ("data=text", "data.path=nowhere.txt"), "nowhere.txt"),
+        ("train", ("match=params", "match.reference=gpt3"), "gpt3"),
+        ("evaluate", ("run=nowhere",), "nowhere"),
+        ("evaluate", ("run=nowhere", "generate.prompt=x"), "nowhere"),
+        ("evaluate", ("run=nowhere", "latency.prompts=[4]"), "nowhere"),
+        ("evaluate", ("run=nowhere", "attention.text=x"), "nowhere"),
+        ("evaluate", ("run=RUN", "data=text", "data.path=nowhere.txt"), "nowhere.txt"),
+        ("evaluate", ("run=RUN", "splits=[tset]"), "did you mean test?"),
+        ("evaluate", ("run=RUN", "data=pydoc", "data.split=[1,0,0]"), "nothing to score"),
+    ],
+)
+def test_nothing_is_measured_of_the_machine_for_bad_input(
+    command: Command, monkeypatch: pytest.MonkeyPatch, a_run: Path, script: str, overrides: tuple[str, ...], words: str
+) -> None:
+    def measure(*_: object) -> bool:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(runtime, "bfloat16_pays", measure)
+    asked = [f"run='{a_run}'" if one == "run=RUN" else one for one in overrides]
+    tiny = TINY if script == "train" else ()
+    done = command(script, *tiny, "runtime.dtype=auto", *asked)
+    assert done.code == 2
+    assert words in done.err
+
+
+@pytest.fixture(scope="module")
+def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder that can be scored, and does not say how it was computed."""
+    folder = tmp_path_factory.mktemp("runs")
+    where = (f"out='{folder}'", f"cache='{folder}/cache'")
+    train(compose([*TINY, "data=pydoc", "tokenizer=bytes", *where]), {}, [])
+    (run,) = (one for one in folder.iterdir() if one.name != "cache")
+    (run / "record.json").unlink()  # which says in what it was trained
+    return run
 
 
 @pytest.mark.parametrize("case", SAYS)

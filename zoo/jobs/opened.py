@@ -15,7 +15,7 @@ from zoo.plugins import load_plugins
 from zoo.published.reading import is_published
 from zoo.schema import convert, typed
 from zoo.training.run import read_record
-from zoo.training.runtime import Machinery, Work, resolve
+from zoo.training.runtime import Machinery, Work, refuse_absent, resolve
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,30 @@ def opened(node: Mapping[str, Any]) -> Opened:
     """The run of an evaluation's config, on its device, not compiled. Raises UserError for bad input."""
     load_plugins(node["plugins"])
     path = Path(convert(node["run"], str, "run"))
-    machinery = machinery_of(node)
     run = load(path)
+    machinery = machinery_of(node)
     put([run], machinery)
     whole = (path / "config.yaml").exists() or is_published(path)
     return Opened(run, path if whole else path.resolve().parent.parent, machinery)
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
-    """What `runtime` of an evaluation's config comes to here; a dtype that is left open is that of the training, so
-    that scores are those the run ended with. Raises UserError for bad input."""
+    """What `runtime` of an evaluation's config comes to here, which may have to be measured. Raises UserError for bad
+    input."""
+    return resolve(runtime_of(node), convert(node["cache"], str, "cache"), work)
+
+
+def runtime_of(node: Mapping[str, Any]) -> Runtime:
+    """The `runtime` of an evaluation's config; a dtype that is left open is that of the training, so that scores are
+    those the run ended with. Raises UserError for bad input, and for what this machine lacks."""
     if not isinstance(node["runtime"], Mapping):
         raise UserError("the config has no runtime")
     asked = dict(node["runtime"])
     if asked.get("dtype") == "auto":
         asked["dtype"] = _trained_in(Path(convert(node["run"], str, "run")))
     runtime = Runtime(**typed(Runtime, asked, "runtime", "the runtime"))
-    return resolve(runtime, convert(node["cache"], str, "cache"), work)
+    refuse_absent(runtime)
+    return runtime
 
 
 def _trained_in(path: Path) -> str:

@@ -22,7 +22,7 @@ from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
 from zoo.plugins import load_plugins
 from zoo.schema import convert
-from zoo.training.runtime import Machinery, Work, resolve
+from zoo.training.runtime import Machinery, Work, refuse_absent, resolve
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     if resume is not None:
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = parse(node)
-    resolve(experiment.runtime, experiment.cache)  # refuses what this machine does not have, before a corpus is made
+    refuse_absent(experiment.runtime)  # before a corpus is made; what is measured is measured when all else is in order
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")

@@ -12,7 +12,7 @@ from zoo.config import plain, positive, refuse_unknown
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.errors import UserError
 from zoo.jobs.job import HELD_OUT
-from zoo.jobs.opened import machinery_of
+from zoo.jobs.opened import machinery_of, runtime_of
 from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.skill_table import skill_tables
@@ -67,7 +67,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     batches, context = (convert(node[key], int | None, key) for key in ("batches", "context"))
     batch_size = convert(node["batch_size"], int, "batch_size")
     positive("", batches=batches, batch_size=batch_size, context=context)
-    machinery = machinery_of(node, Work(context or run.config["context"], flops=0.0))
+    runtime_of(node)
     data = parse_option("data", node.get("data") or run.config.get("data"), "data")
     corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
     splits = _splits(node["splits"], corpus)
@@ -76,6 +76,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     objective = objectives.build(parse_option("objective", run.config["objective"], "objective"))
     traits = run.model.topology.traits
     feed = Feed(corpus, objective, traits, batch_size=batch_size, context=context, splits=splits)
+    machinery = machinery_of(node, Work(context, flops=0.0))
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)
     return {split: measured(run.model, feed, split, machinery, batches=batches, compiled=True) for split in splits}

@@ -77,13 +77,7 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
     attention, on a CPU: by products up to a length, beyond it fused; elsewhere fused.
     compile: where the training is so long that it pays, and the machine can; never for scoring alone (no `work`).
     Raises UserError for what this machine does not have."""
-    positive("runtime", threads=runtime.threads)
-    if (runtime.threads or 1) > MOST_THREADS:
-        raise UserError(f"runtime.threads={runtime.threads} must be at most {MOST_THREADS}")
-    device = _device(runtime.device)
-    threads = runtime.threads or DEFAULT_THREADS
-    if runtime.compile is True and not can_compile(device):
-        raise UserError(f"runtime.compile=true needs a C++ compiler or, on {device.type}, Triton; set it to false")
+    device, threads = refuse_absent(runtime), runtime.threads or DEFAULT_THREADS
     dtype = runtime.dtype
     if dtype == "auto":
         dtype = "bfloat16" if bfloat16_pays(device, threads, Path(cache)) else "float32"
@@ -101,6 +95,17 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
         asked = (str(device), threads, runtime.dtype, runtime.attention, runtime.compile)
         chosen |= first_choice(study / f"runtime-{'-'.join(map(str, asked))}.json".replace(":", "_"), chosen)
     return Machinery(str(device), threads=threads, torch_version=torch.__version__, **chosen)  # type: ignore[arg-type]
+
+
+def refuse_absent(runtime: Runtime) -> torch.device:
+    """The device. Raises UserError for what this machine does not have; nothing is measured, and nothing written."""
+    positive("runtime", threads=runtime.threads)
+    if (runtime.threads or 1) > MOST_THREADS:
+        raise UserError(f"runtime.threads={runtime.threads} must be at most {MOST_THREADS}")
+    device = _device(runtime.device)
+    if runtime.compile is True and not can_compile(device):
+        raise UserError(f"runtime.compile=true needs a C++ compiler or, on {device.type}, Triton; set it to false")
+    return device
 
 
 def first_choice(file: Path, chosen: Mapping[str, Any]) -> dict[str, Any]:
