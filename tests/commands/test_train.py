@@ -1,6 +1,7 @@
 """The main job, from the command line to a run folder that rebuilds the model."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,14 @@ def test_a_folder_has_what_the_design_says(command: Command, text: Path, tmp_pat
         "tokenizer.json",
         "train_state.pt",
     }
+
+
+def test_the_start_says_what_the_corpus_is(command: Command, text: Path) -> None:
+    text.write_text(text.read_text() + text.read_text()[:4000])
+    done = command("train", "data=text", f"data.path='{text}'", "tokenizer=bytes", *TINY)
+    (line,) = [line for line in done.out.splitlines() if "data=text: " in line]
+    assert "tokens of bytes; line ends kept as they are: " in line
+    assert re.search(r"; \d+ of \d+ validation lines \(.* %\) stand in train, \d+ of \d+ test lines \(", line)
 
 
 def test_a_finished_run_is_found_again_and_not_repeated(command: Command, text: Path, tmp_path: Path) -> None:

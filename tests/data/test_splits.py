@@ -11,6 +11,7 @@ from tests.data.corpora import Load, text_of
 from zoo.data.corpus import load_corpus
 from zoo.data.overlap import SAMPLE
 from zoo.data.split import assign, blocks, check_shares
+from zoo.data.told import repeated, told
 from zoo.errors import UserError
 from zoo.option import Option
 from zoo.schema import parse_option
@@ -178,8 +179,32 @@ def test_lines_that_stand_in_train_too_are_counted(load: Load) -> None:
     assert 8 <= found["validation"]["lines"] <= 11
 
 
-def test_a_corpus_without_long_lines_has_no_overlap_to_report(load: Load) -> None:
-    assert load(b"short\n" * 100).summary["overlap"]["test"] == {"lines": 0, "in_train": 0, "share": None}
+def test_short_lines_are_compared_as_passages_wherever_these_begin(load: Load) -> None:
+    equal = load((b"x" * 39 + b"\n") * 300).summary["overlap"]
+    assert equal["validation"]["share"] == equal["test"]["share"] == 1.0
+    numbers = [f"line {i}" for i in range(1000)]  # 8 bytes each, but for the first hundred
+    numbers[850:860] = numbers[103:113]
+    found = load("\n\n".join(numbers).encode()).summary["overlap"]
+    assert found["validation"]["in_train"] == 10 - 4  # passages of 5 lines, 40 bytes
+    assert 90 <= found["validation"]["lines"] <= 100
+    assert found["test"]["in_train"] == 0
+
+
+def test_what_is_shorter_than_a_passage_has_no_overlap_to_report(load: Load) -> None:
+    summary = load(b"short\n" * 50).summary
+    assert summary["overlap"]["test"] == {"lines": 0, "in_train": 0, "share": None}
+    assert told(summary) == (
+        "data=text: 240 train, 30 validation, 30 test tokens of bytes; line ends kept as they are: 50 LF;"
+        " nothing held out was compared with train"
+    )
+
+
+def test_what_stands_in_train_too_is_told(load: Load) -> None:
+    lines = [f"this is line number {i} and it is longer than forty bytes\n" for i in range(50)]
+    lines[47] = lines[3]
+    summary = load("".join(lines).encode()).summary
+    assert repeated(summary) == ["1 of 5 test lines (20.00 %) stand in train"]
+    assert told(summary).endswith("; 1 of 5 test lines (20.00 %) stand in train")
 
 
 def test_overlap_looks_for_a_bounded_even_sample(load: Load) -> None:

@@ -279,6 +279,19 @@ def test_a_score_below_the_floor_is_told(tmp_path: Path) -> None:
     assert facts[1].startswith("Too good to be true: `peeks`, below")
 
 
+def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), ("base", "other"), range(2))
+    assert "Held-out" not in " ".join(built(folder).page.facts)
+    overlap = {
+        "validation": {"lines": 50, "in_train": 0, "share": 0.0},
+        "test": {"lines": 2000, "in_train": 22, "share": 0.011},
+    }
+    for file in tmp_path.rglob("record.json"):
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"data": {"data": "kjv", "overlap": overlap}}))
+    told = "22 of 2,000 test lines (1.10 %) stand in train (data=kjv)"
+    assert f"Held-out text is not all new: {told}. There a score may be memory." in built(folder).page.facts
+
+
 def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
     write_run(tmp_path / "a", 2.0, 0)
     report = built(tmp_path)

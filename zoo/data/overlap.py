@@ -1,20 +1,21 @@
 """How much of a held-out split stands word for word in train, in constant memory."""
 
 import random
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
 from zoo.data.division import Division
 
 LONG = 40
-"""Shorter lines repeat by chance."""
+"""Shorter lines repeat by chance, so as many of them as have that many bytes together count as one."""
 SAMPLE = 100_000
 """The most lines of a held-out split that are looked for."""
 
 
 def overlap(division: Division) -> dict[str, dict[str, Any]]:
-    """For each held-out split: how many lines of at least 40 bytes were looked for, and the share of them (None for no
-    lines) that is a line of train."""
+    """For each held-out split: how many lines of at least 40 bytes (see `_line_keys` for shorter ones) were looked for,
+    and the share of them (None for no lines) that is a line of train."""
     samples = {name: _sample(division.pieces(name)) for name in division.names if name != "train"}
     wanted = set().union(*samples.values())
     found = {key for key in _line_keys(division.pieces("train")) if key in wanted} if wanted else set()
@@ -29,7 +30,18 @@ def overlap(division: Division) -> dict[str, dict[str, Any]]:
 
 
 def _line_keys(pieces: Iterable[bytes]) -> Iterable[int]:
-    return (hash(line) for piece in pieces for line in piece.splitlines() if len(line) >= LONG)
+    """A hash of each long line, and of each passage of short ones: a line with so many of the next, but for blank ones,
+    that they are long together. Passages begin at every line, so it does not matter where they lie in train."""
+    passage, size = deque[bytes](), 0
+    for line in (line for piece in pieces for line in piece.splitlines() if line.strip()):
+        if len(line) >= LONG:
+            passage.clear()
+            size = 0
+        passage.append(line)
+        size += len(line)
+        while size >= LONG:
+            yield hash(b"\n".join(passage))
+            size -= len(passage.popleft())
 
 
 def _sample(pieces: Iterable[bytes]) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from rich.console import RenderableType
 
 from zoo.data.corpus import Corpus
+from zoo.data.told import told
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.jobs.final import write_scores
@@ -53,6 +54,7 @@ class Job:
         folder.start(self.node, {**about, **self._record(), **here}, step=start, resumed=resumed)
         since = f", from step {start}" if start else ""
         self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}; {self.machinery.words()}")
+        self.display.say(told(self.corpus.summary))
         try:
             self._fit()
             if self.state.step < steps:

@@ -1,5 +1,6 @@
 """Scores that are too good to be true: a model that sees what it is asked to predict shows in them."""
 
+from zoo.data.told import repeated
 from zoo.study.evidence import Evidence
 from zoo.study.report.numbers import listed
 from zoo.study.run import Run
@@ -12,11 +13,24 @@ LEAST_BITS = 0.5
 
 
 def suspicions(evidence: Evidence) -> list[str]:
-    """A sentence for the variants that score below what can be reached; nothing where there are none."""
+    """A sentence for the variants that score below what can be reached, and one for held-out text that stands in train;
+    nothing where there is none."""
+    found = []
     names = [name for name in evidence.shown if any(_too_good(run) for run in evidence.done(name))]
-    if not names:
-        return []
-    return [f"Too good to be true: {listed(names)}, below the best possible loss. Does it see what it predicts?"]
+    if names:
+        found.append(
+            f"Too good to be true: {listed(names)}, below the best possible loss. Does it see what it predicts?"
+        )
+    again = {one: None for name in evidence.shown for run in evidence.done(name) for one in _repeated(run)}
+    if again:
+        found.append(f"Held-out text is not all new: {'; '.join(again)}. There a score may be memory.")
+    return found
+
+
+def _repeated(run: Run) -> list[str]:
+    """What of its held-out splits stands in train."""
+    data = run.record.get("data", {})
+    return [f"{one} (data={data.get('data')})" for one in repeated(data)]
 
 
 def _too_good(run: Run) -> bool:
