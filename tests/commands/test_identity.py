@@ -2,15 +2,24 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from tests.commands.conftest import TINY, Command
+from tests.helpers import composed, files
 from zoo.compose import compose
 from zoo.config import ASIDE, parse, plain
 from zoo.errors import UserError
+from zoo.experiment import Runtime
+from zoo.families import AXES
 from zoo.jobs.identity import find_folder, run_name, science_of, slug, with_resolved_paths
+from zoo.registry import FAMILIES
 
 MORE = {"seed": 1, "model": {"d_model": 64, "norm": {"name": "rmsnorm"}}}
 
@@ -57,9 +66,96 @@ def test_how_a_number_is_written_and_what_only_runs_or_looks_is_no_science(overr
     assert science(override) == science()
 
 
-@pytest.mark.parametrize("override", ["model.dropout=0.1", "seed=1", "budget.context=64", "optimizer.eps=1e-7"])
-def test_what_changes_the_run_is_science(override: str) -> None:
-    assert science(override) != science()
+ASKED = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget", "seed")
+"""What a run is asked to be; its data is known by a fingerprint."""
+LOOKS = ("evaluate_every", "evaluate_batches")
+"""Keys of the budget that only look."""
+GROUPS = [*(f"model/{axis}" for axis in AXES if axis != "topology"), "tokenizer", "optimizer", "schedule"]
+"""What can be chosen without regard to the rest."""
+PAIRED = (
+    ["model=bert"],
+    ["model=transformer_2017", "model/mixer@model.cross=mha"],
+    ["model/topology=encoder_only", "objective=tagging"],
+)
+"""Topologies with their objectives."""
+
+
+def words(annotation: object) -> set[str]:
+    """The words that a type allows."""
+    inner = set().union(*map(words, get_args(annotation)))
+    return inner | {annotation} if isinstance(annotation, str) else inner
+
+
+@cache
+def every_word() -> list[str]:
+    """Every word that some key allows."""
+    classes = [family.get(name).__init__ for family in FAMILIES.values() for name in family.names()]
+    return sorted(set().union(*(words(hint) for one in (*classes, Runtime) for hint in get_type_hints(one).values())))
+
+
+def leaves(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where the values of a config stand."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from leaves(value, (*path, key))
+    else:
+        yield path
+
+
+def others(path: tuple[str, ...], value: object) -> Iterator[object]:
+    """Values that might stand there as well."""
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield from (one for one in (value + 1, value * 2, value / 2, 0.5) if one != value)
+        case str() if path[-1] == "name":
+            yield from (one for one in FAMILIES.get(path[-2], FAMILIES["mixer"]).names() if one != value)
+        case str():
+            yield from (*(word for word in every_word() if word != value), True)
+        case list():
+            yield from ([*value[:-1], one] for one in others(path, value[-1]))
+            yield [*value, value[0]]
+        case None:
+            yield from (1, 0.5, True, [1], *every_word())
+
+
+def changed(node: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+    """The science with another value there; None when no other is accepted. Another part comes with its defaults."""
+    for other in others(path, reduce(getitem, path, node)):
+        copy = deepcopy(node)
+        place = reduce(getitem, path[:-1], copy)
+        if path[-1] == "name":
+            place.clear()
+        place[path[-1]] = other
+        try:
+            return science_of(parse(copy), "fingerprint")
+        except UserError:
+            continue
+    return None
+
+
+def test_all_that_is_asked_of_a_run_is_its_science_and_nothing_else_is() -> None:
+    options = {group: files(group) for group in GROUPS}
+    choices = [
+        [f"{group}={names[i % len(names)]}" for group, names in options.items()]
+        for i in range(max(map(len, options.values())))
+    ]
+    seen = set()
+    for overrides in (*choices, *PAIRED):
+        node = composed(*overrides)
+        before = science_of(parse(node), "fingerprint")
+        for path in leaves({key: value for key, value in node.items() if key not in ("data", "plugins")}):
+            where = (*path, reduce(getitem, path[:-1], node).get("name"))
+            if where in seen:
+                continue
+            seen.add(where)
+            found = changed(node, path)
+            if found is None and path[-1] == "name":  # a topology that no other can stand for under this objective
+                continue
+            assert found is not None, f"{path} takes no other value"
+            assert (found != before) == (path[0] in ASKED and path[-1] not in LOOKS), path
+    assert len(seen) > 150
 
 
 def test_a_file_that_leaves_a_default_out_is_the_same_science() -> None:
