@@ -1,5 +1,10 @@
-"""How fast the toy language is made and built into a corpus, on one core: python benchmarks/toy.py [words]"""
+"""How fast the toy language is made and built into a corpus, on one core, and the most memory that it took.
 
+    python benchmarks/toy.py [words]                        generation, then a corpus in each tokenizer
+    python benchmarks/toy.py 100000000 words                a corpus in that tokenizer alone
+"""
+
+import resource
 import sys
 import tempfile
 import time
@@ -31,12 +36,16 @@ def building(tokenizer: str) -> None:
         corpus = load_corpus(Option("toy", {"tokens": (WORDS, 50_000, 50_000)}), Option(tokenizer), cache)
         seconds = time.process_time() - start
         tokens = sum(len(split.tokens) for split in corpus.splits.values())
-        print(f"corpus, {tokenizer:8} {tokens:>12,} tokens  {(WORDS + 100_000) / seconds:>12,.0f} words/s")
+        print(
+            f"corpus, {tokenizer:8} {tokens:>12,} tokens  {(WORDS + 100_000) / seconds:>12,.0f} words/s"
+            f"  peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB of this process so far"
+        )
 
 
 if __name__ == "__main__":
-    generation("toy")
-    generation("toy", shortest=8192)
-    generation("toy_translation")
-    for each in ("words", "bytes", "chars", "bpe"):
+    if not sys.argv[2:]:
+        generation("toy")
+        generation("toy", shortest=8192)
+        generation("toy_translation")
+    for each in sys.argv[2:] or ("words", "bytes", "chars", "bpe"):
         building(each)
