@@ -1,7 +1,7 @@
 """How fast the toy language is made and built into a corpus, on one core, and the most memory that it took.
 
-    python benchmarks/toy.py [words]                        generation, then a corpus in each tokenizer
-    python benchmarks/toy.py 100000000 words                a corpus in that tokenizer alone
+python benchmarks/toy.py [words]                        generation, then a corpus in each tokenizer
+python benchmarks/toy.py 100000000 words                a corpus in that tokenizer alone
 """
 
 import resource
