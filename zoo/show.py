@@ -25,6 +25,9 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     budget.context tokens; state is what a row keeps after them, as numbers."""
     if vocabulary < 1:
         raise UserError(f"--vocabulary {vocabulary} must be at least 1")
+    for word in overrides:
+        if word.startswith(("tokenizer", "data", "objective", "optimizer", "schedule")):
+            raise UserError(f"{word} is nothing of a model; it is drawn for as many ids as --vocabulary says")
     node = plain(compose(overrides))
     load_plugins(node["plugins"])
     with torch.device("meta"):

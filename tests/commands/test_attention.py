@@ -46,6 +46,13 @@ def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, t
         assert [one for one in browser.requests if not one.startswith(("file:", "data:", "blob:"))] == []
 
 
+def test_a_text_that_the_tokenizer_does_not_know_is_refused(command: Command, text: Path, tmp_path: Path) -> None:
+    folder = trained(command, tmp_path, "data=text", f"data.path='{text}'", "tokenizer=chars")
+    done = command("evaluate", f"run='{folder}'", "attention.text='the Ω'")
+    assert done.code == 2
+    assert "does not know 'Ω', at character 4 of attention.text" in done.err
+
+
 def test_a_translator_shows_self_and_cross_attention(command: Command, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
     folder = trained(command, tmp_path, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv")

@@ -28,6 +28,7 @@ SAYS = {
     "the name of an entry": (("model/ffn=moe", "model.ffn.expert.name=relu"), "model/ffn@model.ffn.expert=relu"),
     "an entry that is not there": (("model/ffn@model.ffn.expert=relu",), "take from model/ffn"),
     "a key that another option has": (("objective.source=0.3",), "objective=seq2seq has it"),
+    "a dry run of no study": (("dry_run=true",), "dry_run is of a study: give study=…, or -m"),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
     "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),
     "a warm-up longer than the run": (("schedule.warmup=9",), "schedule.warmup=9"),

@@ -13,8 +13,8 @@ def git(folder, *arguments):
 @pytest.fixture
 def checkout(tmp_path):
     git(tmp_path, "init")
-    (tmp_path / "file").write_text("1")
-    git(tmp_path, "add", "file")
+    (tmp_path / "train.py").write_text("1")
+    git(tmp_path, "add", "train.py")
     git(tmp_path, "commit", "-m", "one")
     return tmp_path
 
@@ -23,8 +23,9 @@ def test_the_commit_is_that_of_the_packages_own_checkout(checkout, monkeypatch):
     monkeypatch.setattr(record, "ROOT", checkout)
     found = record.environment()
     assert len(found["commit"]) == 40
-    assert found["dirty"] is False
-    (checkout / "file").write_text("2")
+    (checkout / "a_text_of_mine.txt").write_text("no code")
+    assert record.environment()["dirty"] is False
+    (checkout / "train.py").write_text("2")
     assert record.environment()["dirty"] is True
 
 
@@ -45,7 +46,7 @@ def test_other_code_is_told_by_commit_and_by_changes(checkout, monkeypatch):
     before = record.environment()
     assert record.code_differs(before) == ""
     assert record.code_differs({}) == ""
-    (checkout / "file").write_text("2")
+    (checkout / "train.py").write_text("2")
     first = before["commit"][:7]
     assert record.code_differs(before) == f"commit {first} instead of commit {first} with changes"
     git(checkout, "commit", "-am", "two")

@@ -34,18 +34,18 @@ def objective_of(run: Run) -> Objective:
     return objectives.build(parse_option("objective", run.config["objective"], "objective"))
 
 
-def encode(tokenizer: Tokenizer, text: str) -> Tensor:
-    """The ids of a text that all are known."""
+def encode(tokenizer: Tokenizer, text: str, what: str = "the prompt") -> Tensor:
+    """The ids of a text, all of which are known. Raises UserError, which calls the text `what`, otherwise."""
     if not isinstance(text, str):
         raise UserError(f"a prompt must be text, got {text!r}")
     if not text:
-        raise UserError("the prompt is empty; give some text to go on from")
+        raise UserError(f"{what} is empty; give some text")
     try:
         data = text.encode(
             "utf-8", "surrogateescape"
         )  # bytes of a command line that are not UTF-8 come back as they were
     except UnicodeEncodeError as error:
-        raise UserError(f"the prompt has half a character at place {error.start}; remove it") from None
+        raise UserError(f"{what} has half a character at place {error.start}; remove it") from None
     ids = tokenizer.encode(data)
     if (tokenizer.byte_lengths[ids] < 0).any():
         said = tokenizer.decode(ids)
@@ -53,7 +53,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Tensor:
         inside = tokenizer.takes_space and tokenizer.byte_lengths[tokenizer.encode(b" " + data)[0]] > 0
         advice = "begin with a space, since it was seen inside a text only" if inside and not at else "leave it out"
         raise UserError(
-            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of the prompt, from its"
+            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of {what}, from its"
             f" training text; {advice}"
         )
     return torch.from_numpy(ids)

@@ -21,6 +21,7 @@ from zoo.inference.dependence import EVEN, Depends, dependence
 from zoo.inference.heads import effective_rank, heads
 from zoo.inference.influence import influence
 from zoo.inference.looking import look
+from zoo.inference.opening import encode
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.parts import refuse_limit
 from zoo.page import html
@@ -103,11 +104,9 @@ def seen(given: Opened, text: str, source: str | None, cache: str) -> dict[str, 
 
 
 def _tokens(run: Run, text: str, key: str, *, start: bool) -> Tensor:
-    ids = torch.from_numpy(run.tokenizer.encode(text.encode()))
+    ids = encode(run.tokenizer, text, key)
     if start:
         ids = torch.cat([torch.tensor([run.tokenizer.special.start]), ids])
-    if not len(ids):
-        raise UserError(f"{key} is empty; give a text to look at")
     if len(ids) > MOST:
         raise UserError(f"{key} has {len(ids)} tokens, and {MOST} can be drawn; give a shorter text")
     refuse_limit(run.model, len(ids), key)

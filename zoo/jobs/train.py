@@ -29,6 +29,9 @@ class WasDiverged(RunFailed):
 def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str | None], overrides: list[str]) -> Path:
     """Train what the config says and return the run folder. A finished run is found again and not repeated; one that
     stopped half-way goes on where it stopped. Raises UserError for bad input, with nothing half-written."""
+    for key in ("dry_run", "fail_fast"):
+        if config.get(key) and sweep.folder() is None:
+            raise UserError(f"{key} is of a study: give study=…, or -m, which makes a study of one run too")
     start_fresh()
     with enough_memory():
         return _train(prepare(config, overrides), choices, overrides)

@@ -11,6 +11,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 """The folder that the package lies in."""
 
+CODE = ("zoo", "conf", "hydra_plugins", "train.py", "evaluate.py")
+"""What a run depends on; a text or an exported model beside it is no change."""
+
 PACKAGES = ("torch", "numpy", "hydra-core", "omegaconf", "tokenizers", "transformer-zoo")
 
 
@@ -26,12 +29,14 @@ def environment() -> dict[str, Any]:
 
 def code_differs(before: Mapping[str, Any]) -> str:
     """How the code of a record, or of a place where its run went on, differs from this one's, as in 'commit 1a2b3c4
-    instead of 5d6e7f8'; nothing when it does not. Files that differ from a commit may be any."""
+    instead of 5d6e7f8'; nothing when it does not."""
     here = environment()
     for then in (before, *before.get("resumed", [])):
         words = [_words(one) for one in (then, here)]
-        if words[0] and (words[0] != words[1] or then.get("dirty") or here["dirty"]):
+        if words[0] and words[0] != words[1]:
             return f"{words[0]} instead of {words[1]}"
+        if words[0] and then.get("dirty"):
+            return f"{words[0]}, which need not be those of now"
     return ""
 
 
@@ -44,12 +49,12 @@ def _words(code: Mapping[str, Any]) -> str:
 
 
 def _code() -> dict[str, Any]:
-    """The commit, and whether files differ from it; null for both when this package does not lie at the root of a
-    checkout: the repository around an installed package is another project's."""
+    """The commit, and whether code and configs differ from it; null for both when this package does not lie at the root
+    of a checkout: the repository around an installed package is another project's."""
     top = _git("rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != ROOT:
         return {"commit": None, "dirty": None}
-    changes = _git("status", "--porcelain")
+    changes = _git("status", "--porcelain", "--", *CODE)
     return {"commit": _git("rev-parse", "HEAD"), "dirty": None if changes is None else bool(changes)}
 
 
