@@ -273,6 +273,48 @@ def test_plain_folders_of_runs_are_reported(tmp_path: Path) -> None:
     assert report.page.answer.startswith("No claim is made: there are 2 of the 8 pairs")
 
 
+@pytest.mark.parametrize(
+    ("metric", "effects", "said"),
+    [
+        ("test loss", (0.1, 0.2), "None of 2 variants has a lower test loss than `base`; the smallest increase is"),
+        ("test loss", (0.1, -0.2), "The most favourable difference of test loss is that of `b` to `base` (−0.2000)."),
+        ("test loss", (0.1,), "The test loss of `a` is not lower than that of `base` (+0.1000)."),
+        (
+            "test accuracy",
+            (0.1, 0.2),
+            "None of 2 variants has a higher test accuracy than `base`; the smallest decrease",
+        ),
+    ],
+)
+def test_only_what_is_better_is_called_favourable(
+    tmp_path: Path, metric: str, effects: tuple[float, ...], said: str
+) -> None:
+    every = dict(zip(("base", "a", "b"), (0.0, *effects), strict=False))
+    report = built(write_study(tmp_path, lambda name, _, __: 2.0 + every[name], tuple(every), range(1), metric=metric))
+    assert report.page.answer.startswith("No claim is made: there is 1 of the 8 pairs")
+    assert said in report.page.answer
+
+
+def test_one_seed_says_nothing_of_how_far_seeds_differ(tmp_path: Path) -> None:
+    effects = {"base": 0.0, "other": 0.25}
+    alone = section(built(write_study(tmp_path / "one", noisy(effects, 0.0), tuple(effects), range(1))), "points")
+    assert "One seed of each variant: how far seeds differ is not known; the variants differ by up to 0.2500" in alone
+    assert "| sd |" not in alone  # a column with nothing in it
+    two = section(built(write_study(tmp_path / "two", noisy(effects, 0.0), tuple(effects), range(2))), "points")
+    assert re.search(r"Seeds of one variant differ by up to 0\.0[1-9]\d\d, the means of the variants by 0\.2500", two)
+    assert "| sd |" in two
+
+
+def test_what_all_rows_lack_is_said_once(tmp_path: Path) -> None:
+    names = ("base", *(f"v{i}" for i in range(9)))
+    report = built(write_study(tmp_path, noisy(dict.fromkeys(names, 0.0)), names, range(1)))
+    text = section(report, "verdicts")
+    assert text.count("not enough seeds (1 of 9)") == 9
+    assert text.count("a claim needs 9 pairs in a table of 9 rows") == 1
+    assert "remark" not in text
+    assert "10 jobs, 1 seed: 10 done." in report.page.facts
+
+
 def test_a_score_below_the_floor_is_told(tmp_path: Path) -> None:
     effects = {"base": 0.0, "peeks": -0.6}  # the floor is 1.5
     facts = built(write_study(tmp_path, noisy(effects, shared=0.0), tuple(effects), range(2))).page.facts

@@ -7,7 +7,21 @@ A figure is made of `line`, `band`, `dots`, `intervals` and `heat` (zoo/page/mar
 and never by a colour: the page paints them for a light or a dark screen, or for paper. Imports neither torch nor numpy.
 """
 
-from zoo.page.content import Axis, Block, Cell, Code, Column, Figure, Grid, Page, Section, Table, Word, height_of
+from zoo.page.content import (
+    Axis,
+    Block,
+    Cell,
+    Code,
+    Column,
+    Figure,
+    Grid,
+    Page,
+    Section,
+    Table,
+    Word,
+    height_of,
+    trimmed,
+)
 from zoo.page.html import html
 from zoo.page.markdown import markdown
 from zoo.page.marks import band, dots, heat, intervals, line
@@ -32,4 +46,5 @@ __all__ = [
     "intervals",
     "line",
     "markdown",
+    "trimmed",
 ]

@@ -36,6 +36,13 @@ class Table:
     caption: str = ""
 
 
+def trimmed(table: Table) -> Table:
+    """The table without the columns in which no row has anything to say."""
+    kept = [place for place in range(len(table.columns)) if any(row[place] is not None for row in table.rows)]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    return Table([table.columns[place] for place in kept], rows, table.caption)
+
+
 @dataclass(frozen=True)
 class Axis:
     """What an axis shows, with its unit."""

@@ -26,6 +26,7 @@ def report_study(words: Sequence[str]) -> None:
         table.add_column(column, overflow="fold", justify="right" if column == "difference" else "left")
     for row in report.findings.rows:
         difference = "—" if row.difference is None else f"{row.difference.mean:+.4f}"
-        verdict = f"{row.verdict}: {row.why}" if row.why else row.verdict
+        why = "" if row.verdict == "not enough seeds" else row.why
+        verdict = f"{row.says}: {why}" if why else row.says
         table.add_row(*map(escape, (row.variant, row.against, difference, verdict)))
     show(report.page.title, report.page.answer.replace("`", ""), table, *(str(file) for file in report.write(folder)))

@@ -14,6 +14,7 @@ from zoo.jobs.job import HELD_OUT
 from zoo.jobs.parts import Parts, build_parts
 from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
+from zoo.number import counted
 from zoo.study.plan import Job, Plan
 from zoo.terminal import show
 from zoo.training.loop import fit
@@ -54,7 +55,7 @@ def dry_run(plan: Plan, compose: Callable[[Sequence[str]], DictConfig], side_by_
     show(escape(f"{plan.study.name}: {plan.study.question}"), table, *map(escape, words))
     wall = total / side_by_side
     lasts = f"{total:,.0f} s of work, about {wall / 60:,.1f} min with {side_by_side} at once"
-    show(f"{len(jobs)} runs, seeds {seeds}: {lasts}")
+    show(f"{counted(len(jobs), 'run')}, {'seed' if len(plan.study.seeds) == 1 else 'seeds'} {seeds}: {lasts}")
 
 
 def estimate(config: DictConfig, job: Job) -> Estimate:

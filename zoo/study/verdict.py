@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from zoo.number import counted
 from zoo.study.evidence import BySeed, Evidence
 from zoo.study.metric import read_metric
 from zoo.study.statistics import ALPHA, Paired, detectable, holm, paired, pairs_needed, sign_test
@@ -50,11 +51,18 @@ class Row:
     corrected: float | None
     detectable: float | None
     """The true difference that would be claimed with 80 % power at the spread seen."""
+    needed: int
+    """Pairs without which nothing is claimed in its table."""
 
     @property
     def n(self) -> int:
         """Pairs that say something."""
         return len(self.pairs) + self.wins + self.losses
+
+    @property
+    def says(self) -> str:
+        """The verdict in a cell."""
+        return f"{self.verdict} ({self.n} of {self.needed})" if self.verdict == "not enough seeds" else self.verdict
 
     @property
     def test(self) -> str:
@@ -69,7 +77,8 @@ def judge(evidence: Evidence, comparisons: Sequence[tuple[str, str]], metric: st
     rows = [_compare(evidence, variant, against, metric, sign) for variant, against in comparisons]
     corrected = holm([row.p for row in rows])
     needed = pairs_needed(len(rows), LEAST)
-    return [_say(replace(row, corrected=p), len(rows), needed, sign) for row, p in zip(rows, corrected, strict=True)]
+    rows = [replace(row, corrected=p, needed=needed) for row, p in zip(rows, corrected, strict=True)]
+    return [_say(row, len(rows), sign) for row in rows]
 
 
 def _compare(evidence: Evidence, variant: str, against: str, metric: str, sign: int) -> Row:
@@ -91,6 +100,7 @@ def _compare(evidence: Evidence, variant: str, against: str, metric: str, sign: 
         p=None if found is None else found.p,
         corrected=None,
         detectable=None,
+        needed=LEAST,
     )
     return replace(row, p=sign_test(*_order(row, sign))) if wins or losses else row
 
@@ -139,15 +149,15 @@ def _unscored(evidence: Evidence, name: str, metric: str) -> tuple[Verdict, str]
     return "nothing yet", f"no run of {name} has a {metric}; is {context} one of record.lengths?"
 
 
-def _say(row: Row, rows: int, needed: int, sign: int) -> Row:
+def _say(row: Row, rows: int, sign: int) -> Row:
     """The verdict, and why there is none."""
     if not row.n:
         return row
-    found = row.difference
+    found, needed = row.difference, row.needed
     if found is not None and found.sd is not None and found.n >= SPREAD:
         row = replace(row, detectable=found.sd * detectable(max(row.n, needed), rows))
     if row.n < needed:
-        rest = f" in a table of {rows} rows" if needed > LEAST else ""
+        rest = f" in a table of {counted(rows, 'row')}" if needed > LEAST else ""
         return replace(row, verdict="not enough seeds", why=f"{row.n} of the {needed} pairs that a claim needs{rest}")
     if row.corrected is None or row.corrected > ALPHA:
         return row

@@ -13,6 +13,7 @@ import torch
 from zoo.config import positive
 from zoo.errors import UserError
 from zoo.experiment import Runtime
+from zoo.number import counted
 from zoo.training.capability import bfloat16_pays, can_compile
 from zoo.training.files import json_text, read_json
 
@@ -49,7 +50,7 @@ class Machinery:
     def words(self) -> str:
         """For a person: 'cpu, 2 threads, float32, fused attention, compiled'."""
         how = "compiled" if self.compile else "eager"
-        return f"{self.device}, {self.threads} threads, {self.dtype}, {self.attention} attention, {how}"
+        return f"{self.device}, {counted(self.threads, 'thread')}, {self.dtype}, {self.attention} attention, {how}"
 
     def differs(self, before: Mapping[str, Any]) -> str:
         """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does

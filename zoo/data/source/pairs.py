@@ -8,6 +8,7 @@ from zoo.data import files
 from zoo.data.document import Document, lines
 from zoo.data.source import Source, sources
 from zoo.errors import UserError
+from zoo.number import counted
 
 
 @sources.register("pairs")
@@ -59,7 +60,7 @@ class Pairs(Source):
             fields = row.split(b"\t") if row else [b"", b""]
             if len(fields) != 2:
                 raise UserError(
-                    f"{self.files[0]}, line {number} has {len(fields)} columns; a pair is source<TAB>target"
+                    f"{self.files[0]}, line {number} has {counted(len(fields), 'column')}; a pair is source<TAB>target"
                     " (cut other columns off, or give two files with data.target_path)"
                 )
             yield fields[0], fields[1]

@@ -1,5 +1,7 @@
 """The answer in one sentence."""
 
+from collections.abc import Sequence
+
 from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
 from zoo.study.verdict import Row
@@ -59,12 +61,23 @@ def _by(row: Row) -> str:
 
 def _withheld(findings: Findings) -> str:
     """The numbers without the claim."""
-    sign = read_metric(findings.question.metric).sign
-    seen = [row for row in findings.rows if row.difference is not None]
+    metric = findings.question.metric
+    sign = read_metric(metric).sign
+    seen = {row: sign * row.difference.mean for row in findings.rows if row.difference is not None}
     if not seen:
         return f"No claim can be made: {findings.rows[0].why}."
-    best = min(seen, key=lambda row: sign * (row.difference.mean if row.difference else 0.0))
-    return (
-        f"No claim is made: there are {best.why}. The most favourable difference of {findings.question.metric} is that"
-        f" of `{best.variant}` to `{best.against}`{_by(best)}."
-    )
+    best = min(seen, key=lambda row: seen[row])
+    why = f"No claim is made: there {'is' if best.n == 1 else 'are'} {best.why}."
+    lower, change = ("lower", "increase") if sign > 0 else ("higher", "decrease")
+    of_it = f"that of `{best.variant}` to `{best.against}`{_by(best)}"
+    if seen[best] < 0:
+        return f"{why} The most favourable difference of {metric} is {of_it}."
+    if len(seen) == 1:
+        return f"{why} The {metric} of `{best.variant}` is not {lower} than that of `{best.against}`{_by(best)}."
+    none = f"None of {len(seen)} variants has a {lower} {metric} than {_other(list(seen))}"
+    return f"{why} {none}; the smallest {change} is {of_it}."
+
+
+def _other(rows: Sequence[Row]) -> str:
+    others = {row.against for row in rows}
+    return f"`{others.pop()}`" if len(others) == 1 else "the one that it is compared with"

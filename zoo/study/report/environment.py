@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from zoo.number import counted
 from zoo.page import Block, Cell, Column, Section, Table
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import flat
@@ -33,7 +34,7 @@ def section(findings: Findings) -> Section:
     if shared:
         agreed: list[list[Cell]] = [[key, _text(value)] for key, value in shared.items()]
         blocks.append(Table([Column("key"), Column("value")], agreed, "What all compared runs share"))
-    table = Table([Column("recorded"), Column("value"), Column("runs")], rows, f"Of {len(runs)} runs")
+    table = Table([Column("recorded"), Column("value"), Column("runs")], rows, f"Of {counted(len(runs), 'run')}")
     return Section("environment", TITLE, [*blocks, table])
 
 

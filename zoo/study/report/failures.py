@@ -1,5 +1,6 @@
 """Runs that are not done, and runs that are but do not count."""
 
+from zoo.number import counted
 from zoo.page import Block, Cell, Column, Section, Table
 from zoo.study.report.findings import Findings
 
@@ -20,13 +21,13 @@ def section(findings: Findings) -> Section:
             for run in runs
         ]
         columns = [*head, *(Column(name) for name in ("tuning", "state", "what it said", "folder"))]
-        blocks.append(Table(columns, rows, f"{len(runs)} of {len(findings.evidence.runs)} jobs have no score"))
+        blocks.append(Table(columns, rows, f"No score: {len(runs)} of {counted(len(findings.evidence.runs), 'job')}"))
     if refused:
         cells: list[list[Cell]] = [
             [run.job, run.variant, run.seed, reason, _name(run.folder)] for run, reason in refused
         ]
         columns = [*head, Column("why it is not compared"), Column("folder")]
-        blocks.append(Table(columns, cells, f"{len(refused)} runs are not compared with the others"))
+        blocks.append(Table(columns, cells, f"Not compared with the others: {counted(len(refused), 'run')}"))
     return Section("failures", TITLE, blocks)
 
 

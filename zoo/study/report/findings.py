@@ -6,7 +6,7 @@ from zoo.page import Word
 from zoo.study.evidence import Evidence
 from zoo.study.metric import read_metric
 from zoo.study.question import Question
-from zoo.study.verdict import Row, Verdict, judge
+from zoo.study.verdict import Row, judge
 
 TONES = {"better": "good", "worse": "bad", "within noise": "flat"}
 
@@ -41,7 +41,7 @@ def find(evidence: Evidence) -> Findings:
     return Findings(evidence, tuple(rows), tuple(chained))
 
 
-def word(verdict: Verdict) -> Word:
+def word(row: Row) -> Word:
     """A verdict as a cell."""
-    tone = TONES.get(verdict, "open")
-    return Word(verdict, tone)  # type: ignore[arg-type]
+    tone = TONES.get(row.verdict, "open")
+    return Word(row.says, tone)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from zoo.inference.latency_page import Group, One, first_token, memory, per_token, throughput
+from zoo.number import counted
 from zoo.page import Block, Figure, Section
 from zoo.study.evidence import Evidence
 from zoo.study.report.findings import Findings
@@ -26,8 +27,9 @@ def section(findings: Findings) -> Section:
     plan, how = first["plan"], first["machinery"]
     said = (
         f"{plan['new_tokens']} new tokens, greedy; median of {plan['repetitions']} repetitions, bands from the fastest"
-        f" to the slowest; one run of each variant. {first['machine']['processor']}, {how['threads']} threads,"
-        f" {how['device']}, {how['dtype']}, steps {'compiled' if plan['compiled'] else 'eager'}."
+        f" to the slowest; one run of each variant. {first['machine']['processor']},"
+        f" {counted(how['threads'], 'thread')}, {how['device']}, {how['dtype']},"
+        f" steps {'compiled' if plan['compiled'] else 'eager'}."
     )
     blocks: list[Block] = [said]
     if others := [name for name in measured if name not in alike]:

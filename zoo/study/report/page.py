@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoo.number import counted
 from zoo.page import Page, Section, html, markdown
 from zoo.study.evidence import sort_out
 from zoo.study.loading import load_runs
@@ -107,8 +108,8 @@ def _progress(findings: Findings) -> str:
     done = sum(run.done for run in runs)
     states = sorted({run.state for run in runs} - {"done"})
     others = "".join(f", {sum(run.state == state for run in runs)} {state}" for state in states)
-    seeds = len({run.seed for run in runs})
-    return f"{len(runs)} jobs, {seeds} seeds: {done} done{others}."
+    seeds = counted(len({run.seed for run in runs}), "seed")
+    return f"{counted(len(runs), 'job')}, {seeds}: {done} done{others}."
 
 
 def results(findings: Findings) -> str:

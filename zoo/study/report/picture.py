@@ -3,6 +3,7 @@
 import math
 from html import escape
 
+from zoo.number import counted
 from zoo.page.text import short
 from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
@@ -103,7 +104,7 @@ def _says(findings: Findings, rows: list[Row]) -> str:
     named = others.pop() if len(others) == 1 else "the one that it is compared with"
     against = f"to {'the one before it' if findings.question.chain else named}"
     seeds = {row.n for row in rows}
-    pairs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+    pairs = counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds"
     side = "left" if read_metric(findings.question.metric).sign > 0 else "right"
-    what = f"Change of {findings.question.metric} ({findings.unit}) {against}, 95 % interval, {pairs} seeds"
+    what = f"Change of {findings.question.metric} ({findings.unit}) {against}, 95 % interval, {pairs}"
     return f"{what}; {side} is better."

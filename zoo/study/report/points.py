@@ -2,7 +2,7 @@
 
 import statistics
 
-from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
+from zoo.page import Axis, Cell, Column, Figure, Section, Table, line, trimmed
 from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean, spread
@@ -38,7 +38,7 @@ def section(findings: Findings) -> Section:
         marks,
         Axis("variant", categories=list(found)),
         Axis(f"{metric} ({findings.unit})"),
-        Table(columns, rows, "Means over seeds, on the test split"),
+        trimmed(Table(columns, rows, "Means over seeds, on the test split")),
         "Where lines are parallel a seed makes all variants better or worse alike, and pairing takes that out.",
         height=420,
     )
@@ -48,7 +48,7 @@ def section(findings: Findings) -> Section:
 def _row(name: str, values: list[float], runs: list[Run]) -> list[Cell]:
     sd = statistics.stdev(values) if len(values) > 1 else None
     others = [_mean_of(runs, key) for key in ("bits_per_byte", "accuracy")]
-    return [name, len(values), mean(values), sd, spread(values, 4) or "n = 1, no spread", *others]
+    return [name, len(values), mean(values), sd, spread(values, 4), *others]
 
 
 def _mean_of(runs: list[Run], key: str) -> float | None:
@@ -56,7 +56,12 @@ def _mean_of(runs: list[Run], key: str) -> float | None:
 
 
 def _title(found: dict[str, dict[int, float]]) -> str:
+    """How far seeds are apart, where a variant has two, beside how far variants are."""
     means = [mean(list(one.values())) or 0.0 for one in found.values()]
-    within = max(max(one.values()) - min(one.values()) for one in found.values())
-    between = max(means) - min(means)
-    return f"Seeds of one variant differ by up to {within:.4f}, the means of the variants by {between:.4f}"
+    ranges = [max(one.values()) - min(one.values()) for one in found.values() if len(one) > 1]
+    between = f"{max(means) - min(means):.4f}"
+    if not ranges:
+        variants = f"; the variants differ by up to {between}" if len(means) > 1 else ""
+        return f"One seed of each variant: how far seeds differ is not known{variants}"
+    variants = f", the means of the variants by {between}" if len(means) > 1 else ""
+    return f"Seeds of one variant differ by up to {max(ranges):.4f}{variants}"

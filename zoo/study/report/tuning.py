@@ -2,6 +2,7 @@
 
 import math
 
+from zoo.number import counted
 from zoo.page import Axis, Block, Column, Figure, Section, Table, Word, line
 from zoo.study.choice import Choice
 from zoo.study.report.findings import Findings
@@ -18,11 +19,12 @@ def section(findings: Findings) -> Section:
     if not choices:
         return Section("tuning", TITLE, missing="No tuning run has come to its end yet.")
     efforts = {name: choices[name].runs if name in choices else 0 for name in question.names}
+    least, most = min(efforts.values()), counted(max(efforts.values()), "run")
     equal = len(set(efforts.values())) == 1
     effort = (
-        f"Every variant was tuned with {next(iter(efforts.values()))} runs, chosen on validation, judged on test."
+        f"Every variant was tuned with {most}, chosen on validation, judged on test."
         if equal
-        else f"The tuning effort is not equal, from {min(efforts.values())} to {max(efforts.values())} runs a variant."
+        else f"The tuning effort is not equal, from {least} to {most} a variant."
     )
     edges = [name for name, one in choices.items() if one.edges]
     warning = (

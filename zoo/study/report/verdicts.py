@@ -1,6 +1,7 @@
 """The verdict table: the first thing that is read."""
 
-from zoo.page import Block, Cell, Column, Section, Table
+from zoo.number import counted
+from zoo.page import Block, Cell, Column, Section, Table, trimmed
 from zoo.study.report.findings import Findings, word
 from zoo.study.report.numbers import between
 from zoo.study.statistics import pairs_needed
@@ -26,12 +27,11 @@ def section(findings: Findings) -> Section:
 
 def _how(findings: Findings) -> str:
     needed = pairs_needed(len(findings.rows), LEAST)
-    rows = len(findings.rows)
     return (
         f"Better or worse: at least {needed} pairs, a 95 % t interval that leaves out nought, and a sign-flip test with"
-        f" p ≤ 0.05 after Holm's correction for the {rows} row{'s' * (rows > 1)} of a table. Detectable is the true"
-        " difference that is found with 80 % power at the spread seen, with as many pairs as a claim needs. A diverged"
-        " run loses its pair; the sign test then stands in for the sign-flip test."
+        f" p ≤ 0.05 after Holm's correction for the {counted(len(findings.rows), 'row')} of a table. Detectable is the"
+        " true difference that is found with 80 % power at the spread seen, with as many pairs as a claim needs. A"
+        " diverged run loses its pair; the sign test then stands in for the sign-flip test."
     )
 
 
@@ -52,14 +52,16 @@ def _table(findings: Findings, rows: tuple[Row, ...], caption: str) -> Table:
         Column("detectable (80 %)", 4),
         Column("remark"),
     ]
-    return Table(columns, [_row(findings, row, chain) for row in rows], caption)
+    if any(row.verdict == "not enough seeds" for row in rows):
+        caption += f"; a claim needs {rows[0].needed} pairs in a table of {counted(len(rows), 'row')}"
+    return trimmed(Table(columns, [_row(findings, row, chain) for row in rows], caption))
 
 
 def _row(findings: Findings, row: Row, chain: bool) -> list[Cell]:
     found = row.difference
     return [
         row.variant,
-        word(row.verdict),
+        word(row),
         None if found is None else found.mean,
         interval(row),
         row.n,
@@ -90,15 +92,15 @@ def _runs(findings: Findings, variant: str) -> str:
     return ", ".join(f"{states[state]}{NARROW}{state}" for state in order if states[state]) or "none"
 
 
-def _remark(findings: Findings, row: Row) -> str:
-    parts = [row.why]
+def _remark(findings: Findings, row: Row) -> str | None:
+    parts = [] if row.verdict == "not enough seeds" else [row.why]  # which stands in its cell and above the table
     refused = sum(run.variant == row.variant for run, _ in findings.evidence.refused)
     if refused and row.n:
-        parts.append(f"{refused} runs are not comparable")
+        parts.append(f"{counted(refused, 'run')} {'is' if refused == 1 else 'are'} not comparable")
     if row.losses:
-        parts.append(f"diverged on {row.losses} of {row.n} seeds")
+        parts.append(f"diverged on {row.losses} of {counted(row.n, 'seed')}")
     if row.wins:
-        parts.append(f"{row.against} diverged on {row.wins} of {row.n} seeds")
+        parts.append(f"{row.against} diverged on {row.wins} of {counted(row.n, 'seed')}")
     if row.test == "sign":
         parts.append("sign test")
-    return "; ".join(part for part in parts if part)
+    return "; ".join(part for part in parts if part) or None
