@@ -21,10 +21,14 @@ def assert_equal(a: torch.Tensor, b: torch.Tensor) -> None:
     torch.testing.assert_close(a, b, rtol=0, atol=TOLERANCE)
 
 
+NULL: Any = object()
+
+
 def edit(file: Path, **values: Any) -> None:
-    """Change keys of a JSON file; None removes one."""
+    """Change keys of a JSON file; None removes one, NULL sets it to null."""
     found = {**json.loads(file.read_text()), **values}
-    file.write_text(json.dumps({key: value for key, value in found.items() if value is not None}))
+    kept = {key: None if value is NULL else value for key, value in found.items() if value is not None}
+    file.write_text(json.dumps(kept))
 
 
 @pytest.mark.parametrize(("name", "overrides"), CASES)
@@ -219,7 +223,13 @@ def test_what_a_family_cannot_express_is_refused_by_the_name_of_the_option(
         ({"logit_softcap": 3.0}, "sets logit_softcap, which the family 'llama' does not know here"),
         ({"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
         ({"rope_parameters": {"rope_type": "yarn"}}, "rope_type='yarn'; what there is a counterpart for: default"),
+        ({"rope_scaling": {"type": "yarn", "factor": 2}}, "both rope_parameters=.*'default'.* rope_scaling=.*'yarn'"),
+        ({"rope_scaling": {"factor": 2}}, "both rope_parameters=.* and its older name rope_scaling={'factor': 2}, wh"),
+        ({"rope_theta": 9.0}, "rope_parameters.rope_theta=10000.0 but rope_theta=9.0; here they are one setting"),
         ({"hidden_size": None}, "config.json has no hidden_size"),
+        ({"hidden_size": NULL}, "config.json has hidden_size=null, which says nothing"),
+        ({"max_position_embeddings": NULL}, "config.json has max_position_embeddings=null, which says nothing"),
+        ({"rms_norm_eps": NULL}, "config.json has rms_norm_eps=null, which says nothing"),
         ({"vocab_size": "many"}, "vocabulary must be a whole number of at least 1, got 'many'"),
         ({"num_attention_heads": 0}, "n_heads=0 must be at least 1"),
         ({"rms_norm_eps": "small"}, "model.norm.eps must be a number"),

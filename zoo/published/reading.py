@@ -79,6 +79,12 @@ def _settings(file: Path) -> tuple[Family, dict[str, Any]]:
     for key, value in family.fixed.items():
         if config.get(key, value) != value:
             raise UserError(f"{file} has {key}={config[key]!r}, which has no counterpart here; only {value!r} has")
+    for older, key in family.renamed.items():
+        if config.get(older) and config.get(key) and config[older] != config[key]:
+            raise UserError(
+                f"{file} has both {key}={config[key]!r} and its older name {older}={config[older]!r}, which differ;"
+                " leave out the one that the model was not trained with"
+            )
     understood = {*HARMLESS, *family.fixed, *keys_of(family.template)}
     strange = [key for key in _set(config, understood) if not _ignored(key, family.ignored)]
     if strange:

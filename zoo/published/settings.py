@@ -22,9 +22,10 @@ Template = Any
 class Key:
     """A value of config.json; dots lead into mappings.
 
-    older: other names under which it is read, never written
+    older: other names under which it is read, never written; where several are set they must agree
     also: names that are written too, and must agree
-    default: what a config without it means; null stands for what our part makes of null
+    default: what a config without it means; null stands for what our part makes of null, and only then may a config
+        say null
     values: what theirs are called here, where the words differ
     """
 
@@ -37,13 +38,15 @@ class Key:
     def read(self, config: Mapping[str, Any]) -> Any:
         """Our value. Raises UserError where it is missing, unknown or contradicts itself."""
         found = [(name, _at(config, name)) for name in (self.name, *self.older, *self.also)]
-        found = [(name, value) for name, value in found if value is not REQUIRED]
+        found = [one for one in found if one[1] is not REQUIRED and not (one[1] is None and one[0] in self.older)]
         if not found and self.default is REQUIRED:
             raise UserError(f"config.json has no {self.name}")
         name, value = found[0] if found else (self.name, self.default)
         for other, second in found[1:]:
-            if other in self.also and second != value:
+            if second != value:
                 raise UserError(f"config.json has {name}={value!r} but {other}={second!r}; here they are one setting")
+        if value is None and self.default is not None:
+            raise UserError(f"config.json has {name}=null, which says nothing; give it a value")
         if self.values is None:
             return value
         for theirs, ours in self.values.items():

@@ -19,6 +19,8 @@ class Family:
     architecture: the class of transformers that a folder is for
     objective: what its models are trained for, by our name
     template: of {model: our node, vocabulary, context}
+    renamed: {older name of a mapping in config.json: its name}; both may be there only where they are equal, since
+        which of them is read, whole, depends on the version of the library
     fixed: values of config.json that say how it computes and have one meaning here; written, and checked when read
     tensors: {their name: how it is made of ours}
     aliases: {other name of a tensor: its name}, for tables that are one
@@ -31,6 +33,7 @@ class Family:
     objective: str
     template: Template
     tensors: Table
+    renamed: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     prefix: str = ""

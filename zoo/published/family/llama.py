@@ -4,6 +4,8 @@ from zoo.published.family import Family
 from zoo.published.layout import inside
 from zoo.published.settings import Free, Key, OneOf
 
+RENAMED = {"rope_scaling": "rope_parameters"}
+
 
 def rotary(base: float) -> OneOf:
     """The rotary schemes, where a config that names no base means that one."""
@@ -79,6 +81,7 @@ FAMILY = Family(
     architecture="LlamaForCausalLM",
     objective="causal",
     template={"vocabulary": Key("vocab_size"), "context": Key("max_position_embeddings", default=2048), "model": MODEL},
+    renamed=RENAMED,
     fixed={"hidden_act": "silu", "pretraining_tp": 1},
     tensors={**OUTSIDE, **inside("model.layers.{i}.", "topology.stack.blocks.{i}.", BLOCK)},
     aliases={"lm_head.weight": "model.embed_tokens.weight"},

@@ -1,7 +1,7 @@
 """Mixtral: Jiang et al. 2024. Llama with a mixture of experts in place of the ffn."""
 
 from zoo.published.family import Family
-from zoo.published.family.llama import BLOCK, MODEL, OUTSIDE, rotary
+from zoo.published.family.llama import BLOCK, MODEL, OUTSIDE, RENAMED, rotary
 from zoo.published.layout import inside
 from zoo.published.settings import Free, Key
 
@@ -41,6 +41,7 @@ FAMILY = Family(
             },
         },
     },
+    renamed=RENAMED,
     fixed={"hidden_act": "silu", "router_jitter_noise": 0.0},
     tensors={**OUTSIDE, **inside("model.layers.{i}.", "topology.stack.blocks.{i}.", BLOCK | EXPERTS)},
     aliases={"lm_head.weight": "model.embed_tokens.weight"},
