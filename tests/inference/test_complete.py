@@ -82,6 +82,8 @@ def bad_prompts() -> list[tuple[Run, object, dict[str, object], str]]:
         (Run(run.model, run.tokenizer, {"objective": {"name": "tagging"}}, 0), "a", {}, "trained to label texts"),
         (run, "a", {"beams": 2, "samples": 3}, "beams=2 cannot give samples=3"),
         (run, "a", {"beams": 2, "top_k": 3}, "leave out top_k=3"),
+        (run, "a", {"temperature": 0, "top_k": 3}, "top_k=3 does nothing at temperature=0"),
+        (run, "a", {"length_penalty": 3}, "length_penalty=3.0 does nothing without beams"),
         (run, "a", {"stop": ""}, "stop has an empty text"),
         (run, "a", {"stop": 5}, "zoo.complete.stop must be"),
         (run, "a", {"samples": 0}, "samples=0 must be at least 1"),
