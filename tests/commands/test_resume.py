@@ -135,7 +135,7 @@ def status_of(folder: Path) -> dict:
     return {key: value for key, value in status.items() if key not in ("pid", "host", "seconds")}
 
 
-@pytest.mark.parametrize("where", ["_evaluate validation", "_evaluate test", "finish"])
+@pytest.mark.parametrize("where", ["_score validation", "_score test", "finish"])
 def test_a_run_killed_after_its_last_checkpoint_ends_as_a_straight_one(
     command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -148,19 +148,19 @@ def test_a_run_killed_after_its_last_checkpoint_ends_as_a_straight_one(
     class Killed(BaseException):
         pass
 
-    evaluate, finish = Job._evaluate, RunFolder.finish
+    score, finish = Job._score, RunFolder.finish
 
-    def dying_evaluate(self: Job, split: str, batches: int | None) -> object:
-        if where == f"_evaluate {split}" and self.state.step == 4:
+    def dying_score(self: Job, split: str, batches: int | None) -> object:
+        if where == f"_score {split}" and self.state.step == 4:
             raise Killed
-        return evaluate(self, split, batches)
+        return score(self, split, batches)
 
     def dying_finish(self: RunFolder, state: str, **details: object) -> None:
         if state != "failed":
             raise Killed  # a process that is killed says nothing more
 
     with monkeypatch.context() as patched:
-        patched.setattr(Job, "_evaluate", dying_evaluate)
+        patched.setattr(Job, "_score", dying_score)
         patched.setattr(RunFolder, "finish", dying_finish)
         with pytest.raises(Killed):
             command("train", *options, "out=killed")
@@ -225,6 +225,31 @@ def test_a_damaged_run_folder_is_refused_with_a_sentence(command: Command, finis
     assert file in done.err
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        Path.unlink,
+        lambda file: file.write_text(""),
+        lambda file: file.write_text("garbage without an end"),
+        lambda file: file.write_text("".join(file.read_text().splitlines(keepends=True)[1:])),
+    ],
+    ids=["deleted", "emptied", "overwritten", "cut"],
+)
+def test_a_run_whose_earlier_lines_are_lost_does_not_go_on(
+    command: Command, text: Path, tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
+    options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1", "record.checkpoint_every=2")
+    assert command("train", *options).code == 0
+    folder = only(tmp_path / "runs")
+    (folder / "status.json").write_text('{"state": "running"}')
+    harm(folder / "metrics.jsonl")
+    done = command("train", f"resume='{folder}'")
+    assert done.code == 2
+    assert "metrics.jsonl" in done.err
+    assert done.err.endswith("remove the folder to begin anew\n")
+    assert status_of(folder) == {"state": "running"}
+
+
 def test_a_checkpoint_that_does_not_fit_is_refused_with_a_sentence(command: Command, finished: Path) -> None:
     config = finished / "config.yaml"
     record = json.loads((finished / "record.json").read_text())
@@ -254,7 +279,7 @@ def test_a_second_interruption_is_one_too(
     def interrupted(self: Job, split: str, batches: int | None) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Job, "_evaluate", interrupted)
+    monkeypatch.setattr(Job, "_score", interrupted)
     done = command("train", "data=text", f"data.path='{text}'", *TINY)
     assert done.code == 130
     assert "step 4 is saved" in done.err
@@ -351,8 +376,9 @@ def rewrite(checkpoint: Path, change: Callable[[dict], object]) -> None:
             lambda state: next(iter(state["optimizer"].values())).update(exp_avg=torch.zeros(1)),
             "does not fit its shape",
         ),
-        (lambda state: state.update(tokens=float("inf")), "tokens must be"),
+        (lambda state: state.update(tokens=float("inf")), "tokens, flops and lines must be"),
         (lambda state: state.update(seconds=-1.0), "seconds must be"),
+        (lambda state: state.update(lines=-1), "tokens, flops and lines must be"),
         (lambda state: state.update(optimizer=5), "does not hold the state"),
     ],
 )

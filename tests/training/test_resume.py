@@ -10,7 +10,8 @@ import torch
 
 from tests.training import resume_worker
 from zoo.training.checkpoint import latest_checkpoint
-from zoo.training.run import read_metrics, read_status
+from zoo.training.metrics import read_metrics
+from zoo.training.run import read_status
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from zoo.errors import UserError
-from zoo.training.run import RunFolder, read_config, read_metrics, read_record, read_status
+from zoo.training.metrics import read_metrics
+from zoo.training.run import RunFolder, read_config, read_record, read_status
 
 
 def test_a_run_leaves_plain_files_that_other_programs_read(tmp_path):
@@ -47,6 +48,22 @@ def test_resuming_drops_what_lies_beyond_the_checkpoint_and_a_torn_last_line(tmp
         run.start({}, {}, step=3)
         run.log(step=4, split="train", loss=0.5)
     assert [line["step"] for line in read_metrics(tmp_path)] == [1, 2, 3, 4]
+
+
+def test_lines_that_a_checkpoint_counted_must_be_there(tmp_path):
+    with RunFolder(tmp_path) as run:
+        run.start({}, {})
+        for step in (1, 2, 3):
+            run.log(step=step, split="train", loss=1.0)
+        run.log(step=3, split="validation", loss=1.0)
+        assert (run.lines(3), run.lines(4)) == (3, 4)
+    with RunFolder(tmp_path) as run:
+        with pytest.raises(UserError, match=r"has 2 of the 3 lines.*remove the folder to begin anew"):
+            run.start({}, {}, step=2, lines=3)
+        assert len(read_metrics(tmp_path)) == 4
+        run.start({}, {}, step=2, lines=2)
+        run.log(step=3, split="train", loss=1.0)
+        assert run.lines(3) == 3
 
 
 def test_a_torn_line_that_looks_whole_is_not_believed(tmp_path):

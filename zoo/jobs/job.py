@@ -51,7 +51,8 @@ class Job:
         self.display = Display(steps=steps, start=start, every=self.experiment.record.log_every)
         here = {"machinery": self.machinery.as_dict(), **environment()}
         resumed = {"overrides": about["overrides"], **here}
-        folder.start(self.node, {**about, **self._record(), **here}, step=start, resumed=resumed)
+        about = {**about, **self._record(), **here}
+        folder.start(self.node, about, step=start, lines=self.state.lines, resumed=resumed)
         since = f", from step {start}" if start else ""
         self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}; {self.machinery.words()}")
         self.display.say(told(self.corpus.summary))

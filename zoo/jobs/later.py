@@ -12,7 +12,8 @@ from zoo.jobs.parts import build_parts
 from zoo.jobs.prepared import Prepared
 from zoo.jobs.state import restore
 from zoo.training.files import read_json
-from zoo.training.run import RunFolder, read_metrics, read_status
+from zoo.training.metrics import read_metrics
+from zoo.training.run import RunFolder, read_status
 
 
 def score_later(prepared: Prepared, folder: Path) -> None:

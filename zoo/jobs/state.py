@@ -9,18 +9,20 @@ from zoo.jobs.parts import Parts
 from zoo.probe import check_probe, probe
 from zoo.training.checkpoint import latest_checkpoint, save_checkpoint
 from zoo.training.divergence import refuse_broken
-from zoo.training.run import ANEW, RunFolder, read_record
+from zoo.training.files import ANEW
+from zoo.training.run import RunFolder, read_record
 from zoo.training.runtime import Machinery
 
 
 @dataclass
 class State:
-    """Steps made, positions seen, floating-point operations and seconds spent training."""
+    """Steps made, positions seen, floating-point operations and seconds spent training; lines of metrics.jsonl."""
 
     step: int = 0
     tokens: int = 0
     flops: int = 0
     seconds: float = 0.0
+    lines: int = 0
 
 
 def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[str, Any], keep: int) -> None:
@@ -29,7 +31,9 @@ def save(folder: RunFolder, parts: Parts, state: State, *, architecture: dict[st
     average = parts.optimizer.average
     averages = average.weights if average else {}
     refuse_broken(parts.model, averages, state.step)
-    spent = {"tokens": state.tokens, "flops": state.flops, "seconds": state.seconds}
+    folder.flush()
+    state.lines = folder.lines(state.step)
+    spent = {"tokens": state.tokens, "flops": state.flops, "seconds": state.seconds, "lines": state.lines}
     train_state = {"optimizer": parts.optimizer.state_dict(), **spent}
     if parts.scale is not None:
         train_state["scale"] = parts.scale.state_dict()
@@ -66,8 +70,8 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
         parts.optimizer.load_state_dict(saved["optimizer"])
         if parts.scale is not None:
             parts.scale.load_state_dict(saved["scale"])
-        tokens, flops = _count(saved["tokens"]), _count(saved["flops"])
-        state = State(checkpoint.step, tokens, flops, _duration(saved["seconds"]))
+        tokens, flops, lines = _count(saved["tokens"]), _count(saved["flops"]), _count(saved.get("lines", 0))
+        state = State(checkpoint.step, tokens, flops, _duration(saved["seconds"]), lines)
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, IndexError) as error:
         raise UserError(f"{checkpoint.path} does not hold the state of this run's optimizer ({error!r})") from error
     if parts.optimizer.average:
@@ -77,7 +81,7 @@ def restore(folder: RunFolder, parts: Parts, machinery: Machinery, steps: int) -
 
 def _count(value: object) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError("tokens and flops must be whole numbers of at least 0")
+        raise ValueError("tokens, flops and lines must be whole numbers of at least 0")
     return value
 
 

@@ -16,6 +16,10 @@ DEEPEST = 64
 """How deep lists and mappings of our own files may nest; the deepest of them nest about ten."""
 
 
+ANEW = "remove the folder to begin anew"
+"""What can be done about a run folder that is damaged."""
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     """Strict JSON: a number that is not finite becomes null, never a bare NaN. Raises TypeError for other objects."""
     return json.dumps(_strict(value), indent=indent, allow_nan=False, ensure_ascii=False)

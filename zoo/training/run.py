@@ -13,8 +13,8 @@ from filelock import FileLock, Timeout
 
 from zoo.errors import UserError
 from zoo.training.files import (
+    ANEW,
     json_text,
-    parse_json,
     read_json,
     refusals,
     refuse_depth,
@@ -22,10 +22,9 @@ from zoo.training.files import (
     sweep_up,
     write_whole,
 )
+from zoo.training.metrics import lines_until, read_metrics
 
 State = Literal["running", "done", "failed", "diverged", "interrupted"]
-
-ANEW = "remove the folder to begin anew"
 
 WRITTEN = ("config.yaml", "record.json", "metrics.jsonl", "scores.json", "status.json")
 """The files of a run folder that only the holder of its lock writes."""
@@ -79,27 +78,6 @@ def read_status(folder: Path) -> dict[str, Any] | None:
     return status
 
 
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of metrics.jsonl; the torn last line of a killed process is left out. Raises UserError for another line
-    that is damaged, or whose step is no number of a step."""
-    path = folder / "metrics.jsonl"
-    try:
-        lines = path.read_bytes().split(b"\n") if path.exists() else []
-    except OSError as error:
-        raise UserError(f"{path} is no file that can be read ({error.strerror or error}); {ANEW}") from error
-    found = []
-    for number, line in enumerate(lines[:-1], start=1):  # what follows the last newline is nothing, or torn
-        try:
-            values = parse_json(line)
-            step = values["step"] if isinstance(values, dict) else None
-        except (ValueError, KeyError) as error:
-            raise UserError(f"{path} is damaged in line {number}; {ANEW}") from error
-        if type(step) is not int or step < 0:
-            raise UserError(f"{path} is damaged in line {number}: it has no step; {ANEW}")
-        found.append(values)
-    return found
-
-
 class RunFolder:
     """`with RunFolder(path) as run:` makes the folder and holds its lock, which the system lets go of even when the
     process is killed. When another process writes there it raises UserError, or waits with `wait`.
@@ -110,6 +88,7 @@ class RunFolder:
     def __init__(self, path: Path, *, wait: bool = False):
         self.path, self.wait = path, wait
         self.checkpoints = path / "checkpoints"
+        self._lines, self._scores = 0, (0, 0)  # lines of metrics.jsonl; a step, and how many are held-out scores of it
         self._lock = FileLock(path / ".lock")
 
     def __enter__(self) -> "RunFolder":
@@ -150,27 +129,48 @@ class RunFolder:
                 remove(left)
 
     def start(
-        self, config: Mapping[str, Any], record: Mapping[str, Any], *, step: int = 0, resumed: Mapping[str, Any] = {}
+        self,
+        config: Mapping[str, Any],
+        record: Mapping[str, Any],
+        *,
+        step: int = 0,
+        lines: int = 0,
+        resumed: Mapping[str, Any] = {},
     ) -> None:
         """Set the status to running. At step 0 write the resolved config and the record; a run that goes on keeps its
-        first ones, says `resumed` in a list of the record, and drops the metrics beyond `step`."""
+        first ones, says `resumed` in a list of the record, and drops the metrics beyond `step`. Raises UserError, and
+        changes nothing, when fewer `lines` are left of them than there were at that step."""
         self._sweep()
-        lines = [line for line in read_metrics(self.path) if line["step"] <= step] if step else []
+        kept: list[dict[str, Any]] = []
         if step:
             first = read_json(self.path / "record.json")
             record = {**first, "resumed": [*_resumptions(self.path, first), {"step": step, **resumed}]}
+            kept = lines_until(self.path, step, lines)
         self._set("running", {})
         if step == 0:
             text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
             write_whole(self.path / "config.yaml", text.encode())
         write_whole(self.path / "record.json", (json_text(record, indent=1) + "\n").encode())
-        self._keep(lines)
+        self._keep(kept)
 
     def log(self, *, step: int, split: Literal["train", "validation", "test"], **values: Any) -> None:
         """Append one line to metrics.jsonl and hand it to the system at once."""
         line = json_text({"step": step, "split": split, **values}) + "\n"
         with refusals(self.path), open(self.path / "metrics.jsonl", "ab", buffering=0) as file:
             file.write(line.encode())
+        self._count(step, split)
+
+    def lines(self, step: int) -> int:
+        """How many lines a checkpoint of that step can count on: all but the held-out scores of the step itself, which
+        may also be written after it."""
+        scored, count = self._scores
+        return self._lines - (count if scored == step else 0)
+
+    def flush(self) -> None:
+        """Wait until the disk has all lines, so that no checkpoint outlives those it counts."""
+        path = self.path / "metrics.jsonl"
+        with refusals(self.path), open(path, "ab") as file:
+            os.fsync(file.fileno())
 
     def drop_scores(self, step: int) -> None:
         """Remove the lines of held-out splits of that step: they are to be written once."""
@@ -182,6 +182,15 @@ class RunFolder:
 
     def _keep(self, lines: list[dict[str, Any]]) -> None:
         write_whole(self.path / "metrics.jsonl", "".join(json_text(line) + "\n" for line in lines).encode())
+        self._lines, self._scores = 0, (0, 0)
+        for one in lines:
+            self._count(one["step"], one.get("split"))
+
+    def _count(self, step: int, split: str | None) -> None:
+        self._lines += 1
+        if split != "train":
+            before, count = self._scores
+            self._scores = (step, count + 1 if before == step else 1)
 
     def _set(self, state: State, details: Mapping[str, Any]) -> None:
         if state not in get_args(State):
