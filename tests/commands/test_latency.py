@@ -23,6 +23,7 @@ def test_both_phases_are_measured_and_drawn(command: Command, folder: Path) -> N
     done = command("evaluate", f"run='{folder}'", *wanted, "json=copy.json", "runtime.threads=1")
     assert done.code == 0, done.err
     assert "TTFT ms" in done.out
+    assert "TTFT: time to the first token" in done.out  # what the columns mean
     found = json.loads((folder / "latency.json").read_text())
     assert json.loads(Path("copy.json").read_text()) == found
     rows = found["measurements"]

@@ -22,6 +22,7 @@ from zoo.page import (
     intervals,
     line,
     markdown,
+    trimmed,
 )
 from zoo.page.text import shown
 
@@ -56,6 +57,9 @@ FIGURES = (
 PAGE = Page(
     EVIL, "The answer.", [Section("first", "First", ["Text.", TABLE, *FIGURES]), Section("gone", "Gone", missing="No.")]
 )
+
+
+TALL = Table([Column("x"), Column("y"), Column("z")], [[number, 2 * number, None] for number in range(16)])
 
 
 class Reader(HTMLParser):
@@ -103,6 +107,14 @@ def test_markdown_has_the_numbers_and_the_findings() -> None:
     assert r"</script><b>x</b> & `code` \| pipe" in text
     assert "**Lines of" in text
     assert "## Gone\n\nNo." in text
+
+
+def test_columns_with_nothing_to_say_go_and_only_a_long_table_has_its_own_scroll_bar() -> None:
+    assert trimmed(TALL).rows == [[number, 2 * number] for number in range(16)]
+    assert [column.name for column in trimmed(TALL).columns] == ["x", "y"]
+    for rows, tall in ((TALL.rows, True), (TALL.rows[:15], False)):
+        text = html(Page("t", "a", [Section("s", "S", [Table(TALL.columns, rows)])]))
+        assert ('class="table tall"' in text) is tall
 
 
 @pytest.mark.parametrize(
@@ -199,5 +211,9 @@ def test_a_browser_draws_the_page_and_sorts_its_tables(tmp_path: Path) -> None:
         assert browser.ask(names) == ["10", "9,000", "100"]
         browser.ask(click % 2)
         assert browser.ask(names) == ["10", "100", "9,000"]
+        narrower = "document.querySelector('main').style.width = '300px'; new Promise(requestAnimationFrame)"
+        browser.ask(f"{narrower}.then(() => new Promise(requestAnimationFrame))")
+        widths = "[...document.querySelectorAll('.main-svg')].map(one => one.getBoundingClientRect().width)"
+        assert max(browser.ask(widths)) <= 300  # the window has not changed
         assert set(browser.requests) == {path.as_uri()}
         assert not browser.complaints

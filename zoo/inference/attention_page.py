@@ -10,7 +10,7 @@ NUMBERS = {
     "same": "on itself",
     "first": "on the first",
     "entropy": "entropy (nats)",
-    "of_most": "of the most possible",
+    "of_most": "share of maximal entropy",
 }
 
 
@@ -59,7 +59,7 @@ def _answer(found: Mapping[str, Any]) -> str:
 def _numbers(found: Mapping[str, Any]) -> Table:
     skills = list(found["even"])
     columns = [Column("mixer"), Column("head"), *(Column(name, digits=3) for name in NUMBERS.values())]
-    columns += [Column(f"{skill}: on its ground", digits=3) for skill in skills]
+    columns += [Column(f"{skill}: on what it depends on", digits=3) for skill in skills]
     rows: list[list[Cell]] = [
         [one["name"], number + 1, *(head[key] for key in NUMBERS), *(head["grounds"].get(skill) for skill in skills)]
         for one in found["mixers"]
@@ -67,7 +67,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
     ]
     if not skills:
         return Table(columns, rows, "means over the queries of this text")
-    rows.append(["looking evenly", None, *(None for _ in NUMBERS), *(found["even"][skill] for skill in skills)])
+    rows.append(["uniform attention", None, *(None for _ in NUMBERS), *(found["even"][skill] for skill in skills)])
     caption = (
         "means over the queries of this text; the last columns over validation documents: the weight, from the position"
         " that predicts a word, on the word that it depends on (reference: the referent)"
@@ -91,7 +91,7 @@ def _picture(
     upside = list(reversed(rows))  # the first row stands above
     mark = heat(title, columns, rows, values, slot % 6, top=top)
     x, y = Axis("", categories=columns), Axis("", categories=upside)
-    return Figure(title, [mark], x, y, height=90 + 16 * max(8, len(rows)))
+    return Figure(title, [mark], x, y, height=90 + max(260, 16 * len(rows)))
 
 
 def _influence(found: Mapping[str, Any], tokens: Sequence[str], source: Sequence[str]) -> list[str | Figure | Grid]:
@@ -105,7 +105,7 @@ def _influence(found: Mapping[str, Any], tokens: Sequence[str], source: Sequence
 
 
 def _layers(found: Mapping[str, Any]) -> Table:
-    columns = [Column("layer"), Column("effective rank", digits=2), Column("most possible")]
+    columns = [Column("layer"), Column("effective rank", digits=2), Column("largest possible")]
     rows = [[one["name"], one["rank"], one["most"]] for one in found["layers"]]
     return Table(columns, rows, "exp of the entropy of the singular values of positions × features, after each layer")
 

@@ -138,7 +138,7 @@ def _rounded(values: Tensor) -> Any:
 def _show(found: Mapping[str, Any]) -> None:
     table = Table(title=f"{found['run']}, step {found['step']}", title_justify="left", box=None, pad_edge=False)
     skills = list(found["even"])
-    for column in ("mixer", "head", *NUMBERS.values(), *(f"{skill}: on its ground" for skill in skills)):
+    for column in ("mixer", "head", *NUMBERS.values(), *(f"{skill}: on what it depends on" for skill in skills)):
         table.add_column(column, justify="left" if column == "mixer" else "right")
     for one in found["mixers"]:
         for number, head in enumerate(one["heads"]):
@@ -146,7 +146,7 @@ def _show(found: Mapping[str, Any]) -> None:
             table.add_row(one["name"], str(number + 1), *("—" if cell is None else f"{cell:.3f}" for cell in cells))
     if skills:
         table.add_row(
-            "looking evenly", "", *("" for _ in NUMBERS), *(f"{found['even'][skill]:.3f}" for skill in skills)
+            "uniform attention", "", *("" for _ in NUMBERS), *(f"{found['even'][skill]:.3f}" for skill in skills)
         )
     show(table)
     for one in found["layers"]:

@@ -19,6 +19,12 @@ from zoo.terminal import show
 from zoo.training.files import json_text, write_whole
 from zoo.training.record import environment
 
+WORDS = (
+    "TTFT: time to the first token, with the reading of the prompt; TPOT: time per output token after it; state: bytes"
+    " that generation keeps, measured, and counted from the model's shapes; peak: most bytes beside the weights"
+)
+"""What the columns of the table mean."""
+
 
 def latency(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Measure what `latency` of `conf/evaluate.yaml` says, print a table, and leave latency.json and latency.html in
@@ -80,4 +86,4 @@ def _show(found: Mapping[str, Any]) -> None:
             f"{one['state_bytes_counted'] / 1024:,.1f}",
             f"{one['peak_bytes'] / 2**20:,.2f}",
         )
-    show(table)
+    show(table, WORDS)

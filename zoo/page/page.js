@@ -30,7 +30,6 @@
     const narrow = place.clientWidth < 480;
     return {
       ...spec.layout,
-      autosize: true,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "inherit", size: narrow ? 11 : 13, color: style("--ink") },
@@ -43,12 +42,21 @@
     };
   }
 
-  function draw() {
-    const options = { responsive: true, displaylogo: false, displayModeBar: false, scrollZoom: false };
-    const drawn = charts.map(({ place, spec }) =>
-      Plotly.react(place, spec.data.map(painted), layout(spec, place), options)
-    );
-    return Promise.all(drawn);
+  function drawOne(chart) {
+    const options = { displaylogo: false, displayModeBar: false, scrollZoom: false };
+    const { place, spec } = chart;
+    chart.width = place.clientWidth;
+    return Plotly.react(place, spec.data.map(painted), { ...layout(spec, place), width: chart.width }, options);
+  }
+
+  const draw = () => Promise.all(charts.map(drawOne));
+
+  // not only the window makes a place narrower: a scroll bar that appears does too
+  function follow() {
+    const watch = new ResizeObserver(() => {
+      for (const chart of charts) if (chart.place.clientWidth !== chart.width) drawOne(chart);
+    });
+    for (const { place } of charts) watch.observe(place);
   }
 
   function compare(a, b) {
@@ -75,7 +83,7 @@
     head.querySelector("button").addEventListener("click", () => sort(head));
 
   if (charts.length) {
-    draw().then(() => document.documentElement.setAttribute("data-drawn", charts.length));
+    draw().then(follow).then(() => document.documentElement.setAttribute("data-drawn", charts.length));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
     matchMedia("print").addEventListener("change", draw);
   } else {

@@ -1,6 +1,6 @@
 """What each change contributes, with its interval."""
 
-from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, height_of, intervals
+from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, height_of, intervals, trimmed
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import listed, plus
 from zoo.study.report.verdicts import interval
@@ -58,9 +58,15 @@ def _table(findings: Findings, rows: list[Row], total: dict[str, Row]) -> Table:
     cells: list[list[Cell]] = []
     for row in rows:
         whole = total.get(row.variant)
-        cells.append([row.variant, None if row.difference is None else row.difference.mean, interval(row)])
+        cells.append([row.variant, *_change(row)])
         if whole is not None and whole.difference is not None:
-            cells[-1] += [whole.difference.mean, interval(whole)]
+            cells[-1] += _change(whole)
         elif total:
             cells[-1] += [None, None]
-    return Table(columns, cells)
+    return trimmed(Table(columns, cells))
+
+
+def _change(row: Row) -> list[Cell]:
+    """Its mean, and the interval where there is one."""
+    found = row.difference
+    return [None, None] if found is None else [found.mean, None if found.low is None else interval(row)]
