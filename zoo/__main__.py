@@ -12,8 +12,11 @@ Overrides are those of train.py; parts of your own are included by plugins=[my_m
 """
 
 import argparse
+from typing import NoReturn
 
 from zoo.cli import run
+from zoo.errors import UserError
+from zoo.registry import did_you_mean
 
 COMMANDS = ("list", "show", "matrix", "floor", "sample", "export")
 
@@ -23,16 +26,24 @@ def main() -> None:
     run(_main)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; `{self.prog} --help` shows what there is")
+
+
 def _main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m zoo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("command", nargs="?", choices=COMMANDS, default="list")
+    parser = _Parser(prog="python -m zoo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", nargs="?", metavar="|".join(COMMANDS), default="list")
     parser.add_argument("--vocabulary", type=int, default=259, metavar="V", help="ids of the model that `show` draws")
     parser.add_argument("--split", default="validation", help="the split that `floor` and `sample` read")
     parser.add_argument("--json", action="store_true", help="print the floor as JSON")
     parser.add_argument("words", nargs="*", metavar="family|override")
     arguments = parser.parse_intermixed_args()
+    if arguments.command not in COMMANDS:
+        hint = did_you_mean(arguments.command, COMMANDS)
+        raise UserError(f"no command '{arguments.command}'{hint}; choose from {', '.join(COMMANDS)}")
     if arguments.command == "list":
         from zoo.listing import print_list
 

@@ -12,6 +12,7 @@ from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.model import Model
+from zoo.nearby import folders_like
 from zoo.plugins import load_plugins
 from zoo.probe import check_probe
 from zoo.published.reading import is_published, read_published
@@ -97,7 +98,7 @@ def _find(path: Path) -> Checkpoint:
     if path.is_file() or (path / "model.json").exists():
         return open_checkpoint(path)
     if not path.is_dir():
-        raise UserError(f"no folder {path}; give a run folder, or one of its checkpoints")
+        raise UserError(f"no folder {path}{folders_like(path)}; give a run folder, or one of its checkpoints")
     found = latest_checkpoint(path / "checkpoints")
     if found is None:
         raise UserError(f"{path} has no checkpoint yet; give a run folder that has checkpoints/step_N")

@@ -4,9 +4,12 @@ Exit codes: 0 all is well, 1 a run failed, 2 bad input, 130 interrupted. Only `r
 """
 
 import errno
+import io
 import os
+import re
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from functools import partial, wraps
 from typing import Any
 
@@ -15,6 +18,7 @@ from zoo.errors import RunFailed, UserError
 from zoo.hydra_errors import refusal
 from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
+from zoo.words import refuse_absent_folders, refuse_unknown_flags
 
 _raised: list[BaseException] = []
 """What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""
@@ -23,6 +27,10 @@ DISK = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EFBIG, errno.ENOENT, errno.ENOTDIR, errno.EIO}
 )
 """How a disk refuses."""
+
+
+COMPLETION = frozenset({"-sc", "--shell-completion"})
+"""The flags by which a shell asks Hydra for the words that may come next."""
 
 
 def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:
@@ -43,16 +51,21 @@ def job(function: Callable[[Any], Any]) -> Callable[[Any], None]:
 
 def run(main: Callable[[], Any], command: str | None = None) -> None:
     """Run a command; what goes wrong is told as one sentence, in the words of this project. With the name of a
-    `command`, which is that of its file in `conf/`, `--help` is answered here."""
+    `command`, which is that of its file in `conf/`, `--help` is answered here and unknown flags are refused."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
-    sys.argv[1:] = quote_texts(sys.argv[1:])
+    sys.argv[1:] = words = quote_texts(sys.argv[1:])
     find_plugins_here()
     sweep.forget()
     _raised.clear()
     if command is not None and {"--help", "-h"} & set(sys.argv):
         main = partial(_print_help, command)
+    elif COMPLETION & set(words) and any(word.startswith("query=") for word in words):
+        main = partial(_complete, main)
     try:
         try:
+            refuse_absent_folders(words)
+            if command is not None:
+                refuse_unknown_flags(words, command)
             main()
             if _raised:
                 raise _raised.pop()
@@ -63,7 +76,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
         _discard_output()
         raise SystemExit(1) from None
     except (Exception, KeyboardInterrupt) as error:
-        _fail(error)
+        _fail(error, command or "train")
     if code:
         raise SystemExit(code)
 
@@ -74,12 +87,20 @@ def _print_help(command: str) -> None:
     print(help_text(command, sys.argv[1:]), end="")
 
 
-def _fail(error: BaseException) -> None:
+def _complete(main: Callable[[], Any]) -> None:
+    """Shell completion, without the files that only others build on (`_base`)."""
+    said = io.StringIO()
+    with redirect_stdout(said):
+        main()
+    print(*(word for word in said.getvalue().split() if not re.match("[^=]*[=/]_", word)))
+
+
+def _fail(error: BaseException, command: str) -> None:
     """Say what was wrong and exit; an error that is no one's fault but ours goes on as it is."""
     match error:
         case UserError():
             message, code = f"error: {error}", 2
-        case _ if refused := refusal(error):
+        case _ if refused := refusal(error, command, sys.argv[1:]):
             message, code = f"error: {refused}", 2
         case RunFailed():
             message, code = f"error: {error}", 1

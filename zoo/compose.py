@@ -18,17 +18,19 @@ from zoo.errors import UserError
 from zoo.families import GROUPS, choosing, group_of, part_at
 from zoo.hydra_errors import refusal
 from zoo.paths import CONF
+from zoo.words import refuse_absent_folders
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse. Inside
     a running Hydra app, that app is left as it was."""
+    refuse_absent_folders(overrides)
     try:
         with _alone(), initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
             refuse_leaks(composed.hydra)
     except (HydraException, ValueError) as error:
-        message = refusal(error)  # which composes, to list the keys there are
+        message = refusal(error, config, overrides)  # which composes, to list the keys there are
         if message is None:
             raise
         raise UserError(message) from error

@@ -1,7 +1,8 @@
 """What an evaluation is asked for: one thing at a time, and no word on the command line that says nothing to it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+
+from omegaconf import DictConfig, OmegaConf
 
 from zoo.errors import UserError
 
@@ -16,9 +17,13 @@ READS = {
 SCORING = frozenset({"data", "splits", "batches", "batch_size", "context", "tokenizer"})
 
 
-def asked_for(config: Mapping[str, Any], words: Iterable[str]) -> str | None:
+def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
     """The key that asks for something in place of scoring; None for scoring. `words` are those of the command line.
     Raises UserError for two such keys, and for a word that what is asked for does not read."""
+    if OmegaConf.is_missing(config, "run"):
+        raise UserError(
+            "no value for run; give run=runs/<run>, or study=runs/studies/<study> for the report of a study"
+        )
     asked = [key for key in READS if config[key.split(".")[0]][key.split(".")[1]] is not None]
     if len(asked) > 1:
         raise UserError(f"{asked[0]} and {asked[1]} are two evaluations; ask for one at a time")

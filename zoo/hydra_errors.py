@@ -1,67 +1,113 @@
 """What Hydra refuses, in the words of this project: one sentence, with the choices."""
 
+import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
 
 import yaml
 from hydra.errors import HydraException
 
-from zoo.families import choosing, group_of, part_at
+from zoo.errors import UserError
+from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
+from zoo.keys import command_with, groups_of, key_meant, key_named, keys_of
 from zoo.paths import CONF
-from zoo.registry import did_you_mean
+from zoo.plugins import load_plugins
+from zoo.registry import FAMILIES, did_you_mean
+from zoo.words import split_words
 
 
-def refusal(error: BaseException) -> str | None:
-    """What Hydra refuses, in our words; None when the error is none of Hydra's refusals."""
+def refusal(error: BaseException, command: str, words: Sequence[str]) -> str | None:
+    """What Hydra refuses of the `words` of a command, in our words; None when the error is none of Hydra's refusals.
+    `command` is that of its config, as in `conf/train.yaml`."""
     if isinstance(error, HydraException):
-        return translate(str(error))
+        try:
+            return translate(str(error), command, words)
+        except UserError as other:  # a plugin that is none
+            return str(other)
     if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
         return "null is no option of a group; leave the override out to keep what the model chooses"
     return None
 
 
-def translate(message: str) -> str:
+def translate(message: str, command: str, words: Sequence[str]) -> str:
     """Hydra's refusal of an override, as one sentence with the choices."""
     if found := re.search(r"Could not find '(.+)/([^/]+)'\n\nAvailable options in '.+':\n((?:\t.+\n?)+)", message):
         group, option, listed = found.groups()
+        if module := _registering(group, option, words):
+            return (
+                f"{option} is registered by {module}, but there is no {group}/{option}.yaml; give the folder that has"
+                " it, laid out like conf/, by 'hydra.searchpath=[folder]'"
+            )
         choices = [name for name in listed.split() if not name.startswith("_")]
         return f"no {group} '{option}'{did_you_mean(option, choices)}; choose from {', '.join(choices)}"
     if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
-        key, keys = found.group(1), _keys()
-        if key in keys:
-            return f"no key '{key}' in the options chosen here; --cfg job shows the keys there are"
-        if having := _options_with(key):
-            return f"no key '{key}' in the options chosen here; {choosing(_parent(key))}={having} has it"
-        groups = {group.rpartition("/")[2]: group for group in _groups()}
-        hint = f" (did you mean {groups[key]}?)" if key in groups else did_you_mean(key, keys)
-        return f"no key '{key}'{hint}; `python train.py --cfg job` shows all keys"
+        return _no_key(found.group(1), command, words)
     if found := re.search(r"Could not override '([^']+)'", message):
-        group, _, place = found.group(1).partition("@")
-        if place and group in _groups():
-            return f"{place} is nothing that the options chosen here take from {group}; `--cfg job` shows what there is"
-        return f"no group '{group}'{did_you_mean(group, _groups())}; choose from {', '.join(_groups())}"
+        return _no_group(found.group(1), command)
+    if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
+        word, key = found.group(1), found.group(2)
+        return f"'{word}' has several values; add -m to sweep over them, or write a list as {key}=[a,b]"
     if "Error parsing override" in message or "mismatched input" in message:
-        line = message.strip().splitlines()[0]
-        if "expecting ID" in message:
-            return f"{line.rstrip()} — choose a group as in model/norm=rmsnorm, set a value as in model.norm.eps=1e-6"
-        return f"{line.rstrip()} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
+        return _unreadable(message.strip().splitlines()[0].rstrip(), message, command)
     return " ".join(message.split())
 
 
-def _keys() -> list[str]:
-    """Every key of the default config, dotted."""
-    from omegaconf import OmegaConf
+def _registering(group: str, option: str, words: Sequence[str]) -> str:
+    """The module of `plugins=` that registers that option of the group; empty when none does. Raises UserError for a
+    plugin that cannot be imported."""
+    plugins, package = split_words(words)[0], FAMILY_PACKAGES.get(group.rpartition("/")[2])
+    if not plugins or package is None:
+        return ""
+    importlib.import_module(package)
+    load_plugins(plugins)
+    registry = FAMILIES[group.rpartition("/")[2]]
+    return registry.get(option).__module__ if option in registry.names() else ""
 
-    from zoo.compose import compose
 
-    def walk(node: object, prefix: str) -> Iterator[str]:
-        if isinstance(node, dict):
-            for key, value in node.items():
-                yield from walk(value, f"{prefix}{key}.")
-        yield prefix[:-1]
+def _no_key(key: str, command: str, words: Sequence[str]) -> str:
+    keys = keys_of(command)
+    if key in keys:
+        return f"no key '{key}' in the options chosen here; `python {command}.py --cfg job` shows the keys there are"
+    if having := _options_with(key):
+        return f"no key '{key}' in the options chosen here; {choosing(_parent(key))}={having} has it"
+    study = next((word for word in words if word.startswith("study=")), None)
+    if study and key in ("variant", "variants"):
+        return f"no key '{key}': {study} runs all its variants; dry_run=true lists them"
+    named = key_named(key, command)
+    if key.split(".")[0] in _of_the_run(command):
+        return f"'{key}' is that of the run and cannot be changed here{named}"
+    other = command_with(key, command)
+    if other and not named:
+        return f"no key '{key}' here; it is one of `python {other}.py`"
+    return f"no key '{key}'{key_meant(key, command)}; `python {command}.py --cfg job` shows all keys"
 
-    keys = [key for key in walk(OmegaConf.to_container(compose([])), "") if key]
-    return [key for key in keys if not (key.endswith(".name") and part_at(key))]
+
+def _no_group(found: str, command: str) -> str:
+    group, _, place = found.partition("@")
+    if group.split("/")[0] in _of_the_run(command):
+        return f"{command} takes the model and how it was trained from the run; {group} cannot be changed here"
+    groups = groups_of(command)
+    if place and group in groups:
+        return f"{place} is nothing that the options chosen here take from {group}; `--cfg job` shows what there is"
+    return f"no group '{group}'{did_you_mean(group, groups)}; choose from {', '.join(groups)}"
+
+
+def _of_the_run(command: str) -> set[str]:
+    """The groups that are chosen in training alone, where the command is none that trains."""
+    return {group.split("/")[0] for group in groups_of("train")} - set(groups_of(command))
+
+
+def _unreadable(line: str, message: str, command: str) -> str:
+    if "expecting ID" in message:
+        return f"{line} — choose a group as in model/norm=rmsnorm, set a value as in model.norm.eps=1e-6"
+    if (found := re.search(r"override '([^=']+)'", line)) and "=" not in found.group(1):
+        word = found.group(1)
+        key = "study" if (Path(word) / "study.json").exists() else "run"
+        hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
+        example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
+        return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
+    return f"{line} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
 
 
 def _parent(key: str) -> str:
@@ -75,7 +121,3 @@ def _options_with(key: str) -> str:
         return ""
     files = sorted((CONF / group_of(part)).glob("[!_]*.yaml"))
     return " or ".join(file.stem for file in files if name in (yaml.safe_load(file.read_text("utf-8")) or {}))
-
-
-def _groups() -> list[str]:
-    return sorted(str(path.relative_to(CONF)) for path in CONF.rglob("*") if path.is_dir())

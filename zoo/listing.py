@@ -11,6 +11,7 @@ from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.registry import did_you_mean
 from zoo.terminal import show
+from zoo.words import split_words
 
 
 def print_list(words: Sequence[str]) -> None:
@@ -31,21 +32,6 @@ def print_list(words: Sequence[str]) -> None:
             paper = "" if entry.part is None else entry.part.paper
             table.add_row(*map(escape, (entry.family, entry.option, entry.summary, _relative(file) + line, paper)))
     show(table)
-
-
-def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Plugins, config folders, and the other words."""
-    plugins, searchpath, others = [], [], []
-    for word in words:
-        key, found, value = word.partition("=")
-        values = [one for one in value.strip("[]").split(",") if one]
-        if found and key == "plugins":
-            plugins += values
-        elif found and key == "hydra.searchpath":
-            searchpath += [one.removeprefix("file://") for one in values]
-        else:
-            others.append(word)
-    return plugins, searchpath, others
 
 
 def _relative(path: Path) -> str:

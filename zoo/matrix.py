@@ -9,13 +9,13 @@ from zoo.ability import Ability, missing
 from zoo.config import refuse_topology
 from zoo.errors import UserError
 from zoo.ffn import FFN, ffns
-from zoo.listing import split_words
 from zoo.mixer import Mixer, mixers
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.position import positions
 from zoo.terminal import show
 from zoo.topology import topologies
+from zoo.words import split_words
 
 Reason = Callable[[str, str], str | None]
 """Why (row, column) cannot be combined; None when it can."""

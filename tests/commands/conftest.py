@@ -42,7 +42,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         capsys.readouterr()
         code = 0
         try:
-            run(importlib.import_module(script).main)
+            run(importlib.import_module(script).main, script)
         except SystemExit as end:
             code = int(end.code or 0)
         said = capsys.readouterr()

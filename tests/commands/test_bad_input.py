@@ -23,6 +23,10 @@ SAYS = {
     "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
     "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
     "plain text where a source is read": (("model/topology=encoder_decoder",), "choose another objective"),
+    "pairs for a masked model": (
+        ("model=bert", "data=pairs", "data.path=pairs.tsv"),
+        "this objective reads text; choose objective=tagging or other data",
+    ),
     "a group set to null": (("model=transformer_2017", "model/mixer@model.cross=null"), "null is no option"),
     "a part's name": (("model.ffn.name=gelu",), "choose it with model/ffn=gelu"),
     "the name of an entry": (("model/ffn=moe", "model.ffn.expert.name=relu"), "model/ffn@model.ffn.expert=relu"),
@@ -97,6 +101,7 @@ def test_bad_input_is_refused_with_one_sentence(command: Command, tmp_path: Path
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "latin.txt").write_bytes("naïve café, again and again\n".encode("latin-1") * 200)
     (tmp_path / "short.txt").write_text("short\n" * 20)
+    (tmp_path / "pairs.tsv").write_text("".join(f"line {i}\tits answer {i}\n" for i in range(100)))
     (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
     before = set(tmp_path.iterdir())
     overrides, words = SAYS[case]

@@ -11,15 +11,11 @@ from torch import Tensor
 from zoo.api import Run
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
-from zoo.inference.opening import encode, objective_of, padded
+from zoo.inference.opening import BLANK, encode, objective_of, padded
 from zoo.inference.sampling import Sampling
 from zoo.luck import generator_for
 from zoo.model import Model
 from zoo.schema import typed
-
-BLANK = "[MASK]"
-"""Stands for one token that is to be filled in: a byte, a character, a word or a piece of one, as the tokenizer has it.
-Where the token of a word holds the space before it, so does the blank."""
 
 Order = Literal["confidence", "together"]
 

@@ -1,5 +1,6 @@
 """From texts to the rows that a run goes on from."""
 
+import re
 from collections.abc import Sequence
 
 import torch
@@ -12,8 +13,9 @@ from zoo.inference.prompt import Prompt
 from zoo.objective import Objective, objectives
 from zoo.schema import parse_option
 
-SHOWN = 12
-"""So much of an unknown text is quoted."""
+BLANK = "[MASK]"
+"""Stands for one token that is to be filled in: a byte, a character, a word or a piece of one, as the tokenizer has it.
+Where the token of a word holds the space before it, so does the blank."""
 
 
 def open_with(run: Run, texts: Sequence[str]) -> Prompt:
@@ -51,10 +53,12 @@ def encode(tokenizer: Tokenizer, text: str, what: str = "the prompt") -> Tensor:
         said = tokenizer.decode(ids)
         at = next((i for i, (a, b) in enumerate(zip(text, said, strict=False)) if a != b), 0)
         inside = tokenizer.takes_space and tokenizer.byte_lengths[tokenizer.encode(b" " + data)[0]] > 0
+        word = (re.match(r"\s*\S+|\s+", text[at:]) or [text])[0]
+        if BLANK in text[max(0, at + 1 - len(BLANK)) : at] + word:
+            raise UserError(f"{BLANK} needs a run of objective=masked and a prompt; leave it out of {what}")
         advice = "begin with a space, since it was seen inside a text only" if inside and not at else "leave it out"
         raise UserError(
-            f"the run's tokenizer does not know {text[at : at + SHOWN]!r}, at character {at} of {what}, from its"
-            f" training text; {advice}"
+            f"the run's tokenizer does not know {word!r}, at character {at} of {what}, from its training text; {advice}"
         )
     return torch.from_numpy(ids)
 

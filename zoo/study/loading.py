@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zoo.errors import UserError
+from zoo.nearby import folders_like
 from zoo.study.question import Question, question_of_runs, read_question
 from zoo.study.run import Run, read_run
 from zoo.training.files import read_json
@@ -25,7 +26,10 @@ def load_runs(folder: Path, points: int | None = POINTS) -> Loaded:
     """Read a study: a folder with study.json, or one that has run folders in it. Raises UserError when it is neither,
     when nothing was run, and for a damaged study.json or note."""
     if not folder.is_dir():
-        raise UserError(f"no folder {folder}; give study= the folder of a study, or one with run folders in it")
+        raise UserError(
+            f"no folder {folder}{folders_like(folder)};"
+            " give study= the folder of a study, or one with run folders in it"
+        )
     if (folder / "study.json").exists():
         question = read_question(folder / "study.json")
         if not question.jobs:

@@ -96,7 +96,10 @@ class StudySweeper(Sweeper):
                 node["seeds"] = [int(value.partition("=")[2]) for value in values]
                 node["tuning_seeds"] = min(node["tuning_seeds"], len(node["seeds"]))
             elif len(values) > 1:
-                raise UserError(f"'{one}': study={name} lists its variants itself; only seed can be swept beside it")
+                hint = " (did you mean seed?)" if key_of(one) == "seeds" else ""
+                raise UserError(
+                    f"'{one}'{hint}: study={name} lists its variants itself; only seed can be swept beside it"
+                )
             else:
                 shared.append(one)
         study = parse_study(node, name)

@@ -23,10 +23,11 @@ class Feed:
     ):
         if corpus.kind not in objective.reads:
             kinds = " or ".join(sorted(objective.reads))
-            fitting = [f"objective={name}" for name in objectives.names() if corpus.kind in objectives.get(name).reads]
+            reading = (name for name in objectives.names() if corpus.kind in objectives.get(name).reads)
+            fitting = [f"objective={name}" for name in reading if objectives.get(name).serves(traits)]
             raise UserError(
-                f"the data is {corpus.kind}, but this objective reads {kinds}; choose {' or '.join(fitting)},"
-                " or other data"
+                f"the data is {corpus.kind}, but this objective reads {kinds};"
+                f" choose {' or '.join([*fitting, 'other data'])}"
             )
         self.corpus, self.objective, self.traits, self.batch_size = corpus, objective, traits, batch_size
         self.special = corpus.tokenizer.special

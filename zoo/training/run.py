@@ -12,6 +12,7 @@ import yaml
 from filelock import FileLock, Timeout
 
 from zoo.errors import UserError
+from zoo.nearby import folders_like
 from zoo.training.files import (
     ANEW,
     json_text,
@@ -36,7 +37,8 @@ def read_config(folder: Path) -> dict[str, Any]:
         node = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
         refuse_depth(node)
     except (OSError, yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise UserError(f"{folder} is no run folder: it has no readable config.yaml") from error
+        hint = "" if folder.exists() else folders_like(folder)
+        raise UserError(f"{folder} is no run folder{hint}: it has no readable config.yaml") from error
     if not isinstance(node, dict):
         raise UserError(f"{folder / 'config.yaml'} is empty or damaged; the run cannot be rebuilt from it")
     return node

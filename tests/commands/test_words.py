@@ -1,0 +1,124 @@
+"""A word on the command line that says nothing is answered with the one that was meant."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Command
+from tests.commands.test_plugins import plugin
+from zoo.__main__ import main
+from zoo.help import help_text
+
+__all__ = ["plugin"]
+
+TRAIN = {
+    "the last component of a key": (("steps=100",), "did you mean budget.steps?"),
+    "another": (("lr=1e-3",), "did you mean optimizer.lr?"),
+    "the last component of a key, rather than a group like it": (("d_model=128",), "did you mean model.d_model?"),
+    "a group like it": (("modle=gpt2",), "did you mean model?"),
+    "the last component of a group": (("norm=layernorm",), "did you mean model/norm"),
+    "a key like none": (("runtime.foo=1",), "no key 'runtime.foo'; `python train.py --cfg job` shows all keys"),
+    "a key of evaluate.py": (("run=runs/x",), "no key 'run' here; it is one of `python evaluate.py`"),
+    "a flag for a key": (("--steps", "100"), "no flag '--steps' (did you mean budget.steps?); a value is set by"),
+    "a misspelt flag": (("--multrun", "seed=1"), "did you mean --multirun?"),
+    "values without -m": (("model/norm=layernorm,rmsnorm",), "has several values; add -m to sweep over them"),
+    "a range without -m": (("seed=range(3)",), "has several values; add -m to sweep over them"),
+    "seeds of a study": (("study=ladder", "seeds=0,1", "dry_run=true"), "(did you mean seed?)"),
+    "a variant of a study": (("study=ladder", "variant=RoPE"), "study=ladder runs all its variants"),
+    "the beginning of a run": (("resume=runs/modern",), "is no run folder (did you mean runs/modern-1a?)"),
+    "a path alone": (("runs/modern-1a",), "'runs/modern-1a' sets nothing; a value is set by key=value"),
+    "a folder of configs that is none": (("hydra.searchpath=[file://nope]",), "hydra.searchpath: no folder nope"),
+}
+EVALUATE = {
+    "a part": (("run=R", "model/norm=layernorm"), "takes the model and how it was trained from the run"),
+    "the optimizer": (("run=R", "optimizer=sgd"), "optimizer cannot be changed here"),
+    "a size": (("run=R", "model.d_model=3"), "'model.d_model' is that of the run and cannot be changed here"),
+    "a misspelt last component": (("run=R", "promt=hi"), "did you mean generate.prompt?); `python evaluate.py --cfg"),
+    "the last component of a key": (("run=R", "prompt=hi"), "did you mean generate.prompt?"),
+    "a misspelt key": (("run=R", "generate.temprature=1"), "did you mean generate.temperature?"),
+    "a key that train.py has too": (("run=R", "seed=3"), "did you mean generate.seed?"),
+    "a flag for a key": (("--seed=3",), "did you mean generate.seed?"),
+    "nothing": ((), "no value for run; give run=runs/<run>, or study=runs/studies/<study>"),
+    "the beginning of a run": (("run=runs/modern",), "no folder runs/modern (did you mean runs/modern-1a?)"),
+    "the name of a study": (("study=ladder",), "no folder ladder (did you mean runs/studies/ladder?)"),
+    "a path alone": (("runs/modern-1a",), "did you mean run=runs/modern-1a?"),
+    "the path of a study alone": (("runs/studies/ladder",), "did you mean study=runs/studies/ladder?"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path) -> None:
+    """A run and a study."""
+    (tmp_path / "runs" / "modern-1a").mkdir(parents=True)
+    study = tmp_path / "runs" / "studies" / "ladder"
+    study.mkdir(parents=True)
+    (study / "study.json").write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "said"),
+    [("train", *case) for case in TRAIN.values()] + [("evaluate", *case) for case in EVALUATE.values()],
+    ids=[f"train: {name}" for name in TRAIN] + [f"evaluate: {name}" for name in EVALUATE],
+)
+def test_what_was_meant_is_said_in_one_sentence(
+    command: Command, script: str, words: tuple[str, ...], said: str
+) -> None:
+    done = command(script, *words)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("shw",), "error: no command 'shw' (did you mean show?); choose from list, show"),
+        (("--foo",), "error: unrecognized arguments: --foo; `python -m zoo --help`"),
+        (("show", "hydra.searchpath=[nope]"), "error: hydra.searchpath: no folder nope"),
+    ],
+)
+def test_the_listing_refuses_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["zoo", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    err = capsys.readouterr().err
+    assert end.value.code == 2
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+
+
+def test_a_plugin_without_its_option_file_is_told_what_is_missing(command: Command, plugin: list[str]) -> None:
+    done = command("train", plugin[0], "model/norm=my_scale")
+    assert done.code == 2
+    assert "my_scale is registered by my_scale_part, but there is no model/norm/my_scale.yaml" in done.err
+    other = command("train", plugin[0], "model/norm=rmsnrm")
+    assert "did you mean rmsnorm?" in other.err
+
+
+def test_the_tab_key_offers_no_file_that_only_others_build_on(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for line, offered in (("model=", "model=gpt2"), ("study=", "study=ladder")):
+        monkeypatch.setenv("COMP_LINE", f"train.py {line}")
+        monkeypatch.setenv("COMP_POINT", str(len(f"train.py {line}")))
+        done = command("train", "-sc", "query=bash")
+        assert offered in done.out.split()
+        assert "=_" not in done.out
+
+
+def test_help_of_an_evaluation_lists_what_can_be_chosen_there() -> None:
+    said = help_text("evaluate", [])
+    for there in (
+        "\ndata: ",
+        "toy_translation",
+        "\nruntime: auto, reference\n",
+        "  temperature: null",
+        "  prompts: null",
+    ):
+        assert there in said
+    for elsewhere in ("adamw", "gpt2", "hydra:", "$"):
+        assert elsewhere not in said.replace("--hydra-help", "")

@@ -1,0 +1,78 @@
+"""The keys and the groups that a command has, and which of them was meant by a word that is none."""
+
+import difflib
+from collections.abc import Iterator
+from functools import cache
+
+import yaml
+
+from zoo.families import part_at
+from zoo.paths import CONF
+
+
+@cache
+def keys_of(command: str) -> tuple[str, ...]:
+    """Every key of the default config of `python <command>.py`, dotted."""
+    from omegaconf import OmegaConf
+
+    from zoo.compose import compose
+
+    def walk(node: object, prefix: str) -> Iterator[str]:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                yield from walk(value, f"{prefix}{key}.")
+        yield prefix[:-1]
+
+    keys = [key for key in walk(OmegaConf.to_container(compose([], command)), "") if key]
+    return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
+
+
+@cache
+def groups_of(command: str) -> tuple[str, ...]:
+    """The groups that `conf/<command>.yaml` chooses from, and those inside them."""
+    defaults = yaml.safe_load((CONF / f"{command}.yaml").read_text(encoding="utf-8"))["defaults"]
+    chosen = {str(group) for entry in defaults if isinstance(entry, dict) for group in entry}
+    folders = (path.relative_to(CONF) for path in CONF.rglob("*") if path.is_dir())
+    return tuple(sorted(path.as_posix() for path in folders if path.parts[0] in chosen))
+
+
+def key_named(word: str, command: str) -> str:
+    """' (did you mean budget.steps?)' of `steps`: the keys and groups whose last component is that of the word, at most
+    three; else nothing."""
+    found = [one for one in _places(command) if _last(one) == _last(word) and one != word]
+    return f" (did you mean {' or '.join(found[:3])}?)" if found else ""
+
+
+def key_meant(word: str, command: str) -> str:
+    """' (did you mean seed?)' of `sed`: `key_named`, else the key or group that is spelt most like the word, else
+    nothing. Of a word with a dot both the whole and the last component must be like."""
+    if named := key_named(word, command):
+        return named
+    whole = "." in word or "/" in word
+
+    def likeness(place: str) -> float:
+        last = _likeness(_last(word), _last(place))
+        return min(last, _likeness(word, place)) if whole else last
+
+    best = max(_places(command), key=likeness)
+    return f" (did you mean {best}?)" if likeness(best) >= 0.6 else ""
+
+
+def command_with(key: str, besides: str) -> str | None:
+    """The other command, if that has the key."""
+    return next((one for one in ("train", "evaluate") if one != besides and key in keys_of(one)), None)
+
+
+def _places(command: str) -> list[str]:
+    """Groups, and keys that have no keys inside; those that lie least deep come first."""
+    keys = keys_of(command)
+    found = {*keys} - {key.rpartition(".")[0] for key in keys} | {*groups_of(command)}
+    return sorted(found, key=lambda one: (one.count("."), one))
+
+
+def _last(word: str) -> str:
+    return word.replace("/", ".").rpartition(".")[2]
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()

@@ -1,0 +1,46 @@
+"""The words of a command line, before Hydra reads them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from zoo.errors import UserError
+from zoo.registry import did_you_mean
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Plugins, config folders, and the other words."""
+    plugins, searchpath, others = [], [], []
+    for word in words:
+        key, found, value = word.partition("=")
+        values = [one.strip(" '\"") for one in value.strip("[]").split(",") if one]
+        if found and key == "plugins":
+            plugins += values
+        elif found and key == "hydra.searchpath":
+            searchpath += [one.removeprefix("file://") for one in values]
+        else:
+            others.append(word)
+    return plugins, searchpath, others
+
+
+def refuse_absent_folders(words: Sequence[str]) -> None:
+    """Raise UserError for a folder of `hydra.searchpath=` that does not exist: Hydra would only warn."""
+    for path in split_words(words)[1]:
+        if "://" not in path and not Path(path).is_dir():
+            raise UserError(f"hydra.searchpath: no folder {path}; give one that is laid out like conf/")
+
+
+def refuse_unknown_flags(words: Sequence[str], command: str) -> None:
+    """Raise UserError for a flag that is none of Hydra's: a value is set by key=value."""
+    from hydra._internal.utils import get_args_parser
+
+    known = get_args_parser()._option_string_actions
+    for word in words:
+        flag = word.partition("=")[0]
+        if not flag.startswith("--") or any(one.startswith(flag) for one in known):
+            continue
+        from zoo.keys import key_meant, key_named
+
+        key = flag.lstrip("-").replace("-", "_")
+        hint = key_named(key, command) or did_you_mean(flag, known) or key_meant(key, command)
+        example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
+        raise UserError(f"no flag '{flag}'{hint}; a value is set by key=value, as in {example}")
