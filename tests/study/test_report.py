@@ -297,7 +297,9 @@ def test_only_what_is_better_is_called_favourable(
 
 def test_one_seed_says_nothing_of_how_far_seeds_differ(tmp_path: Path) -> None:
     effects = {"base": 0.0, "other": 0.25}
-    alone = section(built(write_study(tmp_path / "one", noisy(effects, 0.0), tuple(effects), range(1))), "points")
+    report = built(write_study(tmp_path / "one", noisy(effects, 0.0), tuple(effects), range(1)))
+    alone = section(report, "points")
+    assert "equal seconds; without two seeds of both, noise is not known" in section(report, "budgets")
     assert "One seed of each variant: how far seeds differ is not known; the variants differ by up to 0.2500" in alone
     assert "| sd |" not in alone  # a column with nothing in it
     two = section(built(write_study(tmp_path / "two", noisy(effects, 0.0), tuple(effects), range(2))), "points")

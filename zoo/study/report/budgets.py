@@ -4,6 +4,7 @@ from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
 from zoo.study.budgets import AXES, View, views
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import plus
+from zoo.study.statistics import Paired
 
 TITLE = "At equal steps, tokens, FLOPs and seconds"
 
@@ -38,10 +39,12 @@ def verdict(found: list[View]) -> str:
         winners.setdefault(view.winner, []).append(view)
     if len(winners) == 1:
         (only,) = winners
-        close = [view for view in found if _in_noise(view)]
-        return f"`{only}` is ahead at {_places(found)}" + (
-            f"; within noise of the next one at {_places(close)}" if close else ""
-        )
+        leads = [(view, _over_next(view)) for view in found]
+        close = [view for view, lead in leads if _in_noise(lead)]
+        said = f"`{only}` is ahead at {_places(found)}"
+        if all(lead is None or lead.low is None for _, lead in leads):
+            return f"{said}; without two seeds of both, noise is not known"
+        return said + (f"; within noise of the next one at {_places(close)}" if close else "")
     first, *others = winners
     changes = [
         f"`{name}` at {_places(some)}{_lead(some[0], first)}" for name, some in winners.items() if name in others
@@ -49,11 +52,15 @@ def verdict(found: list[View]) -> str:
     return f"The winner changes with the budget: `{first}` is ahead at {_places(winners[first])}, {', '.join(changes)}"
 
 
-def _in_noise(view: View) -> bool:
-    """Whether the lead over the second is none."""
+def _over_next(view: View) -> Paired | None:
+    """The lead over the second."""
     means = view.means()
-    found = view.lead(min((name for name in means if name != view.winner), key=lambda name: means[name]))
-    return found is None or found.low is None or found.high is None or found.low <= 0 <= found.high
+    return view.lead(min((name for name in means if name != view.winner), key=lambda name: means[name]))
+
+
+def _in_noise(lead: Paired | None) -> bool:
+    """Whether a lead may be none."""
+    return lead is None or lead.low is None or lead.high is None or lead.low <= 0 <= lead.high
 
 
 def _lead(view: View, over: str) -> str:
