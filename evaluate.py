@@ -35,7 +35,12 @@ def main() -> None:
 @job
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
-    mode = asked_for(config, HydraConfig.get().overrides.task)
+    from zoo.compose import refuse_several
+
+    overrides = HydraConfig.get().overrides.task
+    for override in overrides:
+        refuse_several(override)
+    mode = asked_for(config, overrides)
     if mode == "latency.prompts":
         from zoo.jobs.latency import latency
 

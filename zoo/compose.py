@@ -55,13 +55,14 @@ def refuse_leaks(hydra: DictConfig | Any) -> None:
 
     A preset or study file chooses options; a value that it writes inside a part would stay behind, and act, when that
     part is swapped for another with the same key. An option file sets the values of its own part. And an override of a
-    part's name would put another part to the values of the one before.
+    part's name would put another part to the values of the one before, as would a list of options.
 
     `hydra` is Hydra's own config of the run. To be called where Hydra is at hand: inside a job, or inside
     `initialize_config_dir`.
     """
     overrides = [*hydra.overrides.hydra, *hydra.overrides.task]
     for override in overrides:
+        refuse_several(override)
         _refuse_name(override)
     loader = GlobalHydra.instance().config_loader()
     sources = [(source.schema, source.path) for source in hydra.runtime.config_sources]
@@ -77,6 +78,16 @@ def refuse_leaks(hydra: DictConfig | Any) -> None:
                 f"{path}.yaml sets {key}, a value inside a part: it would leak into another part chosen in its place;"
                 " write an option file with that value and choose it, or give the value on the command line"
             )
+
+
+def refuse_several(override: str) -> None:
+    """Raise UserError for a list of options where one is chosen: Hydra would lay them over each other, and the last
+    would win."""
+    key, _, value = override.lstrip("+~").partition("=")
+    group = key.partition("@")[0]
+    if value.lstrip().startswith("[") and (CONF / group).is_dir():
+        each = "run one after the other" if group == "study" else f"to run each: -m {key}={value.strip('[ ]')}"
+        raise UserError(f"{override}: {key} takes one option; {each}")
 
 
 def _refuse_name(override: str) -> None:

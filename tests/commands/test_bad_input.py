@@ -53,6 +53,38 @@ SAYS = {
     "layers beyond all patience": (("model.n_layers=100000000",), "a stack has 1 to 10000 layers"),
     "a device without numbers": (("runtime.device=meta",), "runtime.device=meta cannot be used here"),
     "a plugin that exits": (("plugins=[exits]",), "plugins=exits: importing it fails with SystemExit: 3"),
+    "two options of a part": (
+        ("model/norm=[rmsnorm,layernorm]",),
+        "model/norm takes one option; to run each: -m",
+    ),
+    "two models of a sweep's job": (("hydra.mode=MULTIRUN", "model/size=[tiny],small"), "model/size takes one option"),
+    "two studies": (("study=[norm,ffn]",), "error: study=[norm,ffn]: study takes one option; run one after the other"),
+    "a word for the seeds of a study": (("study=ffn", "seed=x"), "error: seed=x: a seed is a whole number"),
+    "a fraction for the seeds of a study": (("study=ffn", "seed=1.5", "dry_run=true"), "seed=1.5: a seed is a whole"),
+    "no seed of a study": (("study=ffn", "seed="), "error: seed=: a seed is a whole number"),
+    "one seed twice": (
+        ("hydra.mode=MULTIRUN", "seed=1,1"),
+        "error: seed=[1, 1] must list at least one seed",
+    ),
+    "perhaps a dry run": (("study=ffn", "dry_run=maybe"), "dry_run must be true or false, got 'maybe'"),
+    "perhaps failing fast": (("study=ffn", "fail_fast=1"), "fail_fast must be true or false, got 1"),
+    "a length that no run is scored at": (
+        ("study=position", "study.metric='test loss at 999'"),
+        "study.metric='test loss at 999', but 'sinusoidal' is scored at record.lengths=[16, 32, 64, 128, 256]",
+    ),
+    "a length where none is asked for": (
+        ("study=ffn", "study.metric='test loss at 64'", "dry_run=true"),
+        "study.metric='test loss at 64', but 'relu' is scored at record.lengths=null",
+    ),
+    "variants that are one run": (
+        (
+            "study=norm",
+            "study.published=[]",
+            "study.variants=[{name: a}, {name: b, overrides: ['record.log_every=7']}]",
+        ),
+        "'a' and 'b' are the same run",
+    ),
+    "a value twice in a sweep": (("hydra.mode=MULTIRUN", "model.n_layers=2,2"), "'n_layers=2' are the same run"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
 

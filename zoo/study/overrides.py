@@ -44,6 +44,17 @@ def values_of(text: str) -> list[str]:
     return [f"{override.get_key_element()}={value}" for value in override.sweep_string_iterator()]
 
 
+def seeds_of(overrides: Iterable[str]) -> list[int]:
+    """The seeds of `seed=…`, one override for each. Raises UserError for what is no whole number."""
+    found = []
+    for one in overrides:
+        try:
+            found.append(int(one.partition("=")[2]))
+        except ValueError:
+            raise UserError(f"{one}: a seed is a whole number; several are listed as in seed=0,1") from None
+    return found
+
+
 def write_value(value: Any) -> str:
     """A plain value in the grammar of overrides."""
     match value:

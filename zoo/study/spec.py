@@ -83,7 +83,7 @@ def parse_study(node: Any, name: str) -> Study:
         variants=variants,
         tuning=_tuning(node.get("tuning")),
         tuning_seeds=convert(node.get("tuning_seeds"), int, "study.tuning_seeds"),
-        seeds=_seeds(node.get("seeds"), "study.seeds"),
+        seeds=read_seeds(node.get("seeds"), "study.seeds"),
         fixed=fixed,
         published=_published(node.get("published"), variants),
     )
@@ -117,7 +117,8 @@ def _tuning(value: Any) -> dict[str, tuple[Any, ...]]:
     return tuning
 
 
-def _seeds(value: Any, where: str) -> tuple[int, ...]:
+def read_seeds(value: Any, where: str) -> tuple[int, ...]:
+    """Seeds, each once. Raises UserError for any other value."""
     seeds = convert(value, tuple[int, ...], where)
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         raise UserError(f"{where}={list(seeds)} must list at least one seed, each once, none negative")

@@ -15,11 +15,14 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from zoo import sweep
+from zoo.compose import refuse_several
 from zoo.config import plain
 from zoo.errors import UserError
+from zoo.schema import convert
+from zoo.study.composed import refuse_unsound
 from zoo.study.launching import Stopping, launch_all
 from zoo.study.notes import STOP, end_running, renumber, stopped, write_study
-from zoo.study.overrides import key_of, merge, values_of, write_value
+from zoo.study.overrides import key_of, merge, seeds_of, values_of, write_value
 from zoo.study.plan import Job, Plan
 from zoo.study.spec import Study, parse_study
 from zoo.study.tuned import best_tuning, ended, mean_losses, tell_tuning
@@ -56,7 +59,10 @@ class StudySweeper(Sweeper):
         """Run the study, or say what it would be. Raises UserError before anything is written, when a job does not
         compose, and KeyboardInterrupt after an interruption."""
         plan = self._plan(arguments)
-        if self.config.dry_run:
+        first = plan.first()
+        alike = [one for one in first if one.seed == plan.study.seeds[0]]
+        refuse_unsound(plan.study, [(one, plain(self._compose(one.overrides))) for one in alike])
+        if self._said("dry_run"):
             from zoo.study.dry_run import dry_run  # torch is imported here
 
             HydraConfig.instance().set_config(self.config)
@@ -64,9 +70,6 @@ class StudySweeper(Sweeper):
         root = sweep.folder()
         if root is None:
             raise UserError(f"cannot make a folder for the study in out={self.config.out}")
-        first = plan.first()
-        for job in {(one.variant, tuple(one.tuning.items())): one for one in first}.values():
-            self._compose(job.overrides)
         try:
             with FileLock(root / ".lock", timeout=0):
                 self._run(plan, first, root)
@@ -77,6 +80,10 @@ class StudySweeper(Sweeper):
 
     def _plan(self, arguments: Sequence[str]) -> Plan:
         """The study of `study=`, or the one that a sweep with -m is."""
+        for one in arguments:
+            for value in values_of(one):
+                refuse_several(value)
+        self._said("fail_fast")
         name = self.config.hydra.runtime.choices.get("study")
         given = [one for one in arguments if key_of(one).split(".")[0] not in ("study", "dry_run")]
         if name is None:
@@ -93,7 +100,7 @@ class StudySweeper(Sweeper):
         for one in given:
             values = values_of(one)
             if key_of(one) == "seed":
-                node["seeds"] = [int(value.partition("=")[2]) for value in values]
+                node["seeds"] = seeds_of(values)
                 node["tuning_seeds"] = min(node["tuning_seeds"], len(node["seeds"]))
             elif len(values) > 1:
                 hint = " (did you mean seed?)" if key_of(one) == "seeds" else ""
@@ -108,6 +115,10 @@ class StudySweeper(Sweeper):
             if key_of(one) in varied:
                 raise UserError(f"'{one}': study={name} varies it; leave it out")
         return study, shared
+
+    def _said(self, key: str) -> bool:
+        """A truth value of the command."""
+        return bool(convert(self.config[key], bool, key))
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
         """The config of a job. Raises Hydra's errors."""

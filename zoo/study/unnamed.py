@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from itertools import product
 
-from zoo.errors import UserError
-from zoo.study.overrides import key_of, parse_override, values_of
-from zoo.study.spec import Study
+from zoo.study.overrides import key_of, parse_override, seeds_of, values_of
+from zoo.study.spec import Study, read_seeds
 from zoo.study.variants import Variant
 
 TUNED = ("optimizer.lr", "optimizer.weight_decay", "optimizer.betas", "schedule", "schedule.warmup")
@@ -21,7 +20,7 @@ def unnamed_study(given: Sequence[str]) -> tuple[Study, list[str]]:
     if len(tuned) == len(swept):
         tuned = {}
     compared = [values for key, values in swept.items() if key not in tuned]
-    seeds = tuple(_seed(one) for one in axes.get("seed", ["seed=0"]))
+    seeds = read_seeds(seeds_of(axes.get("seed", ["seed=0"])), "seed")
     variants = [Variant(" ".join(map(_name, one)) or "all", tuple(one), "") for one in product(*compared)]
     study = Study(
         name="sweep",
@@ -47,11 +46,3 @@ def _name(override: str) -> str:
     """The value, where that says enough; a number or a truth value with the last word of its key."""
     key, _, value = override.partition("=")
     return value if "/" in key or key == "model" else f"{key.rpartition('.')[2]}={value}"
-
-
-def _seed(override: str) -> int:
-    text = override.partition("=")[2]
-    try:
-        return int(text)
-    except ValueError:
-        raise UserError(f"{override}: a seed is a whole number") from None
