@@ -92,6 +92,16 @@ def test_the_reference_is_the_command_without_its_swaps() -> None:
     assert reference_overrides(["data=toy"], given) == ["data=toy"]
 
 
+def test_a_reference_without_a_state_gives_no_share_of_it_and_cannot_be_matched_in_it() -> None:
+    bert, mine = {"reference": "bert", "tolerance": 0.01}, composed(*SMALL, "model/ffn=relu")
+    _, report = match({"target": "params", **bert}, mine, [*SMALL, "model/ffn=relu"], V)
+    assert report is not None
+    assert report["got"] > 0
+    assert report["not_matched"].keys() == TARGETS.keys() - {"params", "state"}
+    with pytest.raises(UserError, match=r"match\.target=state: the reference has none"):
+        match({"target": "state", **bert}, mine, list(SMALL), V)
+
+
 def test_a_wrong_match_is_refused() -> None:
     for node, says in (
         ({"target": "size"}, "match.target='size'"),

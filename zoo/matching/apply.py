@@ -22,8 +22,9 @@ def match(
     node: Mapping[str, Any] | None, config: Mapping[str, Any], overrides: Sequence[str], vocabulary: int
 ) -> tuple[dict[str, Any], Report | None]:
     """The config with the number that was solved for, and how near it came; as it is when nothing is to be matched.
-    `node` is the config's `match`, `overrides` are those of the command line. Raises UserError for a wrong `match`, and
-    when a model does not fit together."""
+    `node` is the config's `match`, `overrides` are those of the command line. Of what the reference has none of (an
+    encoder keeps no state) nothing is reported. Raises UserError for a wrong `match`, for a target that the reference
+    has none of, and when a model does not fit together."""
     values = dict(node or {"target": "none"})
     refuse_unknown(values, KEYS, "match.")
     target = convert(values.get("target"), Literal["none", "params", "active_params", "flops", "state"], "match.target")
@@ -38,6 +39,8 @@ def match(
         return sizes_of(model, vocabulary, context)
 
     reference = measure(plain(compose(reference_overrides(values.get("reference"), overrides)))["model"])
+    if not reference[target]:
+        raise UserError(f"match.target={target}: the reference has none; choose another target or match.reference")
     model, solved, why_not = solve(config["model"], target, reference[target], measure, tolerance)
     got = measure(model)
     report = {
@@ -46,7 +49,7 @@ def match(
         "got": got[target],
         "residual": got[target] / reference[target] - 1,
         "solved": None if solved is None else f"{solved.key}={solved.value}",
-        "not_matched": {other: got[other] / reference[other] - 1 for other in TARGETS if other != target},
+        "not_matched": {key: got[key] / reference[key] - 1 for key in TARGETS if key != target and reference[key]},
         "why_not": why_not,
     }
     return {**config, "model": model}, report
