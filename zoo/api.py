@@ -11,6 +11,7 @@ from zoo.config import parse_model, plain
 from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
+from zoo.memory import enough_memory
 from zoo.model import Model
 from zoo.nearby import folders_like
 from zoo.plugins import load_plugins
@@ -53,12 +54,19 @@ def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
     """The trained model of a run folder (its newest whole checkpoint), of one checkpoint folder, or of a folder in a
     published layout (config.json and safetensors); its averaged weights when the run kept an average. Only registered
     parts are built and nothing in the files is executed; parts of your own must be named in `plugins`: a file cannot
-    ask for them. Raises UserError for what is missing, damaged or has no counterpart."""
+    ask for them. Raises UserError for what is missing, damaged or has no counterpart, and for a model that does not fit
+    into memory."""
     load_plugins(plugins)
-    if is_published(Path(path)):
-        found = read_published(Path(path))
-        return Run(found.model, found.tokenizer, found.config, found.step)
-    checkpoint = _find(Path(path))
+    if not str(path):
+        raise UserError("there is no run ''; give a run folder, or one of its checkpoints")
+    with enough_memory("its model alone does not fit: load it on a larger machine"):
+        if is_published(Path(path)):
+            found = read_published(Path(path))
+            return Run(found.model, found.tokenizer, found.config, found.step)
+        return _of_checkpoint(_find(Path(path)))
+
+
+def _of_checkpoint(checkpoint: Checkpoint) -> Run:
     architecture = checkpoint.architecture
     tokenizer = _tokenizer(checkpoint)
     _refuse_wrong(checkpoint, tokenizer)

@@ -1,4 +1,4 @@
-"""A run that asks for more memory than there is."""
+"""What asks for more memory than there is."""
 
 import re
 from collections.abc import Iterator
@@ -11,8 +11,9 @@ REFUSED = re.compile(r"(?:tried to allocate|Unable to allocate) [\d.]+ \w+", re.
 
 
 @contextmanager
-def enough_memory() -> Iterator[None]:
-    """Turn an allocation that fails within the block into a UserError with the advice what to make smaller."""
+def enough_memory(advice: str) -> Iterator[None]:
+    """Turn an allocation that fails within the block into a UserError with the advice, such as what to make smaller.
+    Of nested blocks the innermost speaks."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -20,6 +21,4 @@ def enough_memory() -> Iterator[None]:
         if not asked and not isinstance(error, MemoryError):
             raise
         how = f" ({asked[0].lower()})" if asked else ""
-        raise UserError(
-            f"this needs more memory than there is{how}; make budget.batch_size, budget.context or the model smaller"
-        ) from error
+        raise UserError(f"this needs more memory than there is{how}; {advice}") from error

@@ -30,7 +30,8 @@ def parse_option(family: str, node: Any, where: str) -> Option:
     """A config node `{name: ..., key: value, ...}` to an Option of the family; unknown, missing and mistyped keys
     are refused with the place of the error."""
     if not isinstance(node, Mapping) or not isinstance(node.get("name"), str):
-        raise UserError(f"{where} must be a {family}, chosen with {choosing(where)}=…; got {node!r}")
+        article = "an" if family[0] in "aeiou" else "a"
+        raise UserError(f"{where} must be {article} {family}, chosen with {choosing(where)}=…; got {node!r}")
     cls = FAMILIES[family].get(node["name"])
     values = {key: value for key, value in node.items() if key != "name"}
     return Option(node["name"], types.MappingProxyType(typed(cls, values, where, f"{family} '{node['name']}'")))

@@ -12,6 +12,7 @@ from zoo.block import Block
 from zoo.common import flops_of
 from zoo.compose import compose
 from zoo.config import parse_model, plain
+from zoo.data.tokenizer import refuse_vocabulary
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.model import Model
@@ -25,6 +26,7 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     budget.context tokens; state is what a row keeps after them, as numbers."""
     if vocabulary < 1:
         raise UserError(f"--vocabulary {vocabulary} must be at least 1")
+    refuse_vocabulary(vocabulary, "--vocabulary")
     for word in overrides:
         if word.startswith(("tokenizer", "data", "objective", "optimizer", "schedule")):
             raise UserError(f"{word} is nothing of a model; it is drawn for as many ids as --vocabulary says")

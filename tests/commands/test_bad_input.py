@@ -85,6 +85,10 @@ SAYS = {
         "'a' and 'b' are the same run",
     ),
     "a value twice in a sweep": (("hydra.mode=MULTIRUN", "model.n_layers=2,2"), "'n_layers=2' are the same run"),
+    "a vocabulary beyond all use": (("tokenizer=bpe", "tokenizer.vocabulary=2000000000"), "must be at most 16777216"),
+    "as many words": (("tokenizer=words", "tokenizer.vocabulary=2000000000"), "must be at most 16777216"),
+    "a resumed folder without a name": (("resume=",), "resume= is empty"),
+    "a group set to a number": (("objective=null",), "objective must be an objective, chosen"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
 
@@ -99,6 +103,17 @@ SAYS = {
         ("evaluate", ("run=nowhere", "latency.prompts=[4]"), "nowhere"),
         ("evaluate", ("run=nowhere", "attention.text=x"), "nowhere"),
         ("evaluate", ("run=RUN", "data=text", "data.path=nowhere.txt"), "nowhere.txt"),
+        ("evaluate", ("run=RUN", "json=nowhere/found.json"), "json: there is no folder nowhere"),
+        ("evaluate", ("run=RUN", "json=."), "json='.' must be a file"),
+        ("evaluate", ("run=RUN", "json=.."), "is a folder; give a file"),
+        ("evaluate", ("run=RUN", "json=..", "generate.prompt=x"), "json: .. is a folder"),
+        ("evaluate", ("run=RUN", "json=/proc/x/y", "latency.prompts=[4]"), "json: there is no folder /proc/x"),
+        (
+            "evaluate",
+            ("run=RUN", "attention.out=no/a.html", "attention.text=x"),
+            "attention.out: there is no folder no",
+        ),
+        ("evaluate", ("run=",), "there is no run ''"),
         ("evaluate", ("run=RUN", "splits=[tset]"), "did you mean test?"),
         ("evaluate", ("run=RUN", "data=pydoc", "data.split=[1,0,0]"), "nothing to score"),
     ],

@@ -70,10 +70,21 @@ def test_the_floor_as_json_adds_up(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert 0 < found["nats"] < 5
 
 
-def test_a_text_nobody_knows_the_floor_of_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["floor", "data=pydoc"], "choose data=toy"),
+        (["floor", "data=toy", "--split", "tset"], "makes no split 'tset' (did you mean test?)"),
+        (["sample", "data=toy", "--split", "nope"], "choose from train, validation, test"),
+        (["floor", "data=toy", "data.tokens=[9,0,9]"], "makes no split 'validation'"),
+        (["show", "--vocabulary", "99999999999999999999"], "must be at most 16777216"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else "",
+)
+def test_what_cannot_be_looked_at_is_refused(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["zoo", "floor", "data=pydoc"])
+    monkeypatch.setattr(sys, "argv", ["zoo", *words])
     with pytest.raises(SystemExit, match="2"):
         main()
-    assert "choose data=toy" in capsys.readouterr().err
+    assert said in capsys.readouterr().err

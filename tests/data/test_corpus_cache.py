@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from jaxtyping import Int64
 
 from tests.data.corpora import Load, text_of
@@ -363,6 +364,17 @@ def test_two_builders_at_once_build_one(tmp_path: Path, builds: list[Path]) -> N
     assert len(builds) == 1
     assert all(same(found[0], one) for one in found[1:])
     assert len(found) == 4
+
+
+def test_what_a_killed_process_left_half_built_is_swept_up_by_the_next_build(load: Load, tmp_path: Path) -> None:
+    left, living = (tmp_path / "cache" / f"{digit * 32}.part" for digit in "ab")
+    for part in (left, living):
+        part.mkdir(parents=True)
+        (part / "train.tokens").write_bytes(b"half")
+    with FileLock(living.with_suffix(".lock")):
+        load(TEXT)
+        assert not left.exists()
+        assert living.exists()
 
 
 def test_bad_text_leaves_nothing_behind(load: Load, tmp_path: Path) -> None:

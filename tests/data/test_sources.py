@@ -46,6 +46,24 @@ def test_a_path_is_a_file_a_folder_or_a_glob(tmp_path: Path) -> None:
     assert texts(source("text", path=str(tmp_path / "**/*.txt"))) == [b"a.txt", b"b.txt", b"sub/c.txt"]
 
 
+def test_run_folders_below_a_path_are_no_text_and_counted(tmp_path: Path) -> None:
+    runs = ("runs/a-1/config.yaml", "runs/a-1/record.json", "runs/a-1/metrics.jsonl", "runs/a-1/checkpoints/step_1/x")
+    notes = ("runs/studies/ffn/0.json", "runs/sweeps/2026/0.json", "runs/b-2/status.json", "runs/b-2/config.yaml")
+    for name in ("a.txt", "sub/b.txt", "runs/mine.txt", "config.yaml", *runs, *notes):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    mine = [b"a.txt", b"config.yaml", b"runs/mine.txt", b"sub/b.txt"]
+    for path in (".", "**"):
+        found = source("text", path=str(tmp_path / path))
+        assert texts(found) == mine
+        assert found.describe()["run_folders"] == 4
+    inside = source("text", path=str(tmp_path / "runs" / "a-1"))  # asked for by name
+    assert b"runs/a-1/metrics.jsonl" in texts(inside)
+    assert "run_folders" not in inside.describe()
+    with pytest.raises(UserError, match="run folders are left out"):
+        source("text", path=str(tmp_path / "runs" / "*" / "metrics.jsonl"))
+
+
 @pytest.mark.parametrize("name", ["a b=c,d%e@f|g#h(i'j$k.txt", "2023-09-16", "[x].txt", "naïve.txt"])
 def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("text")
@@ -54,11 +72,16 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 def test_a_missing_file_an_empty_path_and_a_folder_without_files_are_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "pipe")
     for path, message in {
         "gone.txt": "there is no",
         "": "there is no",
         "*.none": "there is no",
         "bare": "no files",
+        "loop": "cannot be read: Too many levels of symbolic links",
+        "pipe": "no regular file",
+        "/dev/zero": "no regular file",
     }.items():
         with pytest.raises(UserError, match=rf"^data\.path: .*{message}") as caught:
             source("text", path=str(tmp_path / path) if path else "")

@@ -261,7 +261,7 @@ def test_a_full_disk_is_named_and_nothing_half_written_stays(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))  # writes beyond fail, as on a full disk
     try:
-        with pytest.raises(UserError, match=f"cannot write into {tmp_path}"):
+        with pytest.raises(UserError, match=f"cannot write {tmp_path}"):
             save(tmp_path, 2, Tiny())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -272,6 +272,8 @@ def test_every_optimizer_has_a_file_that_sets_all_its_keys(name):
         lambda state: state["up.bias"].update(exp_avg=torch.zeros(16, dtype=torch.int64)),
         lambda state: state["up.bias"].update(exp_avg=torch.zeros(16, device="meta")),
         lambda state: state["up.bias"].update(exp_avg=torch.zeros(16).to_sparse()),
+        lambda state: state["up.bias"].update(exp_avg=torch.full((16,), float("nan"))),
+        lambda state: state["up.bias"].update(exp_avg=torch.full((16,), 1e300, dtype=torch.float64)),
         lambda state: state["up.bias"].update(step=torch.zeros(16)),
         lambda state: state["up.bias"].update(step=torch.tensor(float("nan"))),
         lambda state: state.update({"up.bias": [1]}),

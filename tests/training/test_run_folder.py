@@ -150,7 +150,7 @@ def test_an_unknown_state_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=re.escape(f"cannot write into {tmp_path / 'file' / 'run'}")):
+    with pytest.raises(UserError, match=re.escape(f"cannot write {tmp_path / 'file' / 'run'}")):
         RunFolder(tmp_path / "file" / "run").__enter__()
 
 

@@ -4,9 +4,12 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from zoo.code import origin
 from zoo.data.division import Division
@@ -99,6 +102,15 @@ def build(folder: Path, source: Source, scan: Scan | None, tokenizer: Option | T
         part.rename(folder)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def sweep_up(root: Path, but: Path) -> None:
+    """Remove what killed processes left half-built of other corpora: those whose lock is free."""
+    for part in root.glob("*.part"):
+        folder = part.with_suffix("")
+        if folder != but:
+            with suppress(Timeout, OSError), FileLock(f"{folder}.lock", timeout=0):
+                shutil.rmtree(part, ignore_errors=True)
 
 
 def _make(folder: Path, source: Generated, trained: Tokenizer, learn: bool) -> dict[str, Any]:

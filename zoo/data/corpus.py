@@ -72,6 +72,7 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
         folder = root / built.key(reading.content if reading else content, source, tokenizer)
         try:
             root.mkdir(parents=True, exist_ok=True)
+            built.sweep_up(root, but=folder)
             with FileLock(f"{folder}.lock"):
                 found = built.read(folder)  # another process may have built it meanwhile
                 if found is None:

@@ -8,13 +8,15 @@ from rich.table import Table
 from zoo.data.floor import Floor, Part, floor_of_source
 from zoo.data.generated import Generated, as_plain
 from zoo.data.source import sources
+from zoo.data.split import SPLITS
 from zoo.errors import UserError
 from zoo.option import Option
+from zoo.registry import did_you_mean
 
 
 def floor_table(data: Option, split: str = "validation", as_json: bool = False) -> None:
     """Print the floor of a split of a generated corpus, for each of its words. Raises UserError for other corpora."""
-    source = generated(data)
+    source = generated(data, split)
     found = floor_of_source(source, split)
     if as_json:
         facts = {"data": data.name, "split": split, **found.as_dict(), "lines": as_plain(source.lines())}
@@ -32,11 +34,15 @@ def floor_table(data: Option, split: str = "validation", as_json: bool = False) 
     )
 
 
-def generated(data: Option) -> Generated:
-    """The source of that option. Raises UserError when its probabilities are not known."""
+def generated(data: Option, split: str) -> Generated:
+    """The source of that option. Raises UserError when its probabilities are not known, or that split is not made."""
     source = sources.build(data)
     if not isinstance(source, Generated):
         raise UserError(f"data={data.name} is a text whose true probabilities nobody knows; choose data=toy")
+    made = [name for name, size in zip(SPLITS, source.split, strict=True) if size]
+    if split not in made:
+        hint = did_you_mean(split, made)
+        raise UserError(f"data={data.name} makes no split '{split}'{hint}; choose from {', '.join(made)}")
     return source
 
 

@@ -14,7 +14,7 @@ COLOURS = ("dim", "default", "bold cyan", "bold blue", "bold magenta", "bold gre
 
 def sample(data: Option, split: str = "validation", documents: int = 3) -> None:
     """Print the first documents of a split. What is underlined is determined, though it takes more than grammar."""
-    source, console = generated(data), Console()
+    source, console = generated(data, split), Console()
     legend = Text("  ").join([Text(name, colour(i)) for i, name in enumerate(source.skills)])
     console.print(legend, Text("underlined: determined by what stands before", "underline"), sep="\n")
     singles = (part for made in source.made(split) for part in made.parts(1))

@@ -11,6 +11,8 @@ def told(summary: Mapping[str, Any]) -> str:
     if "line_ends" in summary:
         ends = ", ".join(f"{count:,} {end}" for end, count in summary["line_ends"].items() if count) or "none"
         facts.append(f"line ends {summary['line_end_rule']}: {ends}")
+    if "run_folders" in summary:
+        facts.append(f"run folders below data.path left out: {summary['run_folders']:,}")
     return "; ".join([*facts, ", ".join(repeated(summary)) or _nothing(summary)])
 
 

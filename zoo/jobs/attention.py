@@ -24,10 +24,11 @@ from zoo.inference.looking import look
 from zoo.inference.opening import encode
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.parts import refuse_limit
+from zoo.jobs.results import json_target, write_json
 from zoo.page import html
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
-from zoo.training.files import json_text, write_whole
+from zoo.training.files import refuse_unwritable, write_whole
 
 MOST = 96
 """Tokens that can still be told apart in a picture."""
@@ -43,16 +44,14 @@ def attention(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     refuse_unknown(asked, ("text", "source", "out"), "attention.")
     text = convert(asked["text"], str, "attention.text")
     source, out = (convert(asked[key], str | None, f"attention.{key}") for key in ("source", "out"))
-    target = convert(node["json"], str | None, "json")
+    target = json_target(node)
+    if out is not None:
+        refuse_unwritable(Path(out), "attention.out")
     given = opened(node)
     page = given.folder / "attention.html" if out is None else Path(out)
-    for path, key in ((page, "attention.out"), (None if target is None else Path(target), "json")):
-        if path is not None and not path.name:
-            raise UserError(f"{key} must be a file to write to, or null")
     found = seen(given, text, source, convert(node["cache"], str, "cache"))
     _show(found)
-    if target is not None:
-        write_whole(Path(target), f"{json_text(found, indent=1)}\n".encode())
+    write_json(target, found)
     write_whole(page, html(attention_page(found)).encode())
     show(f"drawn in {page}")
     return found

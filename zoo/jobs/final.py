@@ -10,6 +10,7 @@ from zoo.assembly import build_model
 from zoo.errors import UserError
 from zoo.experiment import Experiment, Record
 from zoo.jobs.parts import Parts, place, refuse_limit
+from zoo.memory import enough_memory
 from zoo.training.feed import Feed
 from zoo.training.files import json_text, write_whole
 from zoo.training.gradients import gradients_of
@@ -42,15 +43,16 @@ def write_scores(
 
 def at_length(context: int, experiment: Experiment, parts: Parts, machinery: Machinery) -> dict[str, Any]:
     """The scores of the test split (of validation, without one) in rows of that many positions. What the model cannot
-    read has no loss, and says why."""
+    read, or the memory does not hold, has no loss, and says why."""
     corpus, budget = parts.feed.corpus, experiment.budget
     split = "test" if "test" in corpus.splits else "validation"
     rows = max(1, budget.batch_size * budget.context // context)
     try:
         refuse_limit(parts.model, context, "record.lengths")
         traits = parts.model.topology.traits
-        feed = Feed(corpus, parts.objective, traits, batch_size=rows, context=context, splits=[split])
-        return {"context": context, **score(parts.model, feed, split, machinery).values()}
+        with enough_memory("ask for a shorter one in record.lengths"):
+            feed = Feed(corpus, parts.objective, traits, batch_size=rows, context=context, splits=[split])
+            return {"context": context, **score(parts.model, feed, split, machinery).values()}
     except UserError as error:
         return {"context": context, "loss": None, "why": str(error)}
 

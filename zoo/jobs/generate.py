@@ -27,6 +27,8 @@ from zoo.training.runtime import Machinery
 
 OWN = ("prompt", "stream", "draft")
 """Keys of the node that say neither how to go on nor how to fill."""
+SMALLER = "make generate.max_new_tokens, generate.samples or generate.beams smaller, or give fewer prompts"
+"""What helps where there is not memory enough."""
 S = TypeVar("S", Settings, Filling)
 
 
@@ -43,7 +45,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         raise UserError("generate.prompt is an empty list; give at least one text")
     stream = convert(asked["stream"], bool, "generate.stream")
     path = convert(asked["draft"], str | None, "generate.draft")
-    target = json_target(node, "texts")
+    target = json_target(node)
     run = load(convert(node["run"], str, "run"))
     found: list[Completion] | list[Filled]
     if not objective_of(run).fills:
@@ -51,7 +53,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         draft = None if path is None else load(path)
         shown = Shown(prompts, settings, stream)
         machinery = _place([run] if draft is None else [run, draft], node)
-        with enough_memory(), _dtype(machinery):
+        with enough_memory(SMALLER), _dtype(machinery):
             found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
         shown.show(found)
         if draft is not None:
@@ -60,7 +62,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         filling = _settings(Filling, asked, "blanks are filled")
         if path is not None:
             raise UserError("generate.draft does nothing where blanks are filled; leave it out")
-        with enough_memory(), _dtype(_place([run], node)):
+        with enough_memory("give fewer or shorter prompts"), _dtype(_place([run], node)):
             found = fillings(run, prompts, filling)
         show_filled(found)
     write_json(target, [one.as_dict() for one in found])

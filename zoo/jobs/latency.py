@@ -13,6 +13,7 @@ from zoo.inference.latency import Plan, measure
 from zoo.inference.latency_page import latency_page
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.results import json_target
+from zoo.memory import enough_memory
 from zoo.page import html
 from zoo.schema import typed
 from zoo.terminal import show
@@ -30,9 +31,10 @@ def latency(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Measure what `latency` of `conf/evaluate.yaml` says, print a table, and leave latency.json and latency.html in
     the run folder. Raises UserError for bad input."""
     node = plain(config)
-    plan, target = _plan(node["latency"]), json_target(node, "measurements")
+    plan, target = _plan(node["latency"]), json_target(node)
     given = opened(node)
-    found = measured(given, plan)
+    with enough_memory("make latency.prompts, latency.batches or latency.new_tokens smaller"):
+        found = measured(given, plan)
     _show(found)
     text = f"{json_text(found, indent=1)}\n".encode()
     write_whole(given.folder / "latency.json", text)

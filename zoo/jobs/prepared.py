@@ -58,6 +58,8 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     load_plugins(node.pop("plugins", None))
     wanted = composed.get("match")
     resume = convert(composed.get("resume"), str | None, "resume")
+    if resume == "":
+        raise UserError("resume= is empty; give a run folder, as in resume=runs/<run>")
     if resume is not None:
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = parse(node)

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zoo.errors import UserError
 from zoo.schema import convert
-from zoo.training.files import json_text, write_whole
+from zoo.training.files import json_text, refuse_unwritable, write_whole
 
 
-def json_target(node: Mapping[str, Any], what: str) -> Path | None:
-    """The file of `json=`; None where none is asked for. Raises UserError for what can be no file."""
+def json_target(node: Mapping[str, Any]) -> Path | None:
+    """The file of `json=`; None where none is asked for. Raises UserError for what can be no file, or not be
+    written."""
     target = convert(node["json"], str | None, "json")
-    if target is not None and not Path(target).name:
-        raise UserError(f"json={target!r} must be a file to write the {what} to, or null")
-    return None if target is None else Path(target)
+    if target is None:
+        return None
+    refuse_unwritable(Path(target), "json")
+    return Path(target)
 
 
 def write_json(target: Path | None, found: Any) -> None:

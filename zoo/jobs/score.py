@@ -53,9 +53,9 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     refuse_unknown(node, KEYS, "")
     load_plugins(node["plugins"])
     path = convert(node["run"], str, "run")
-    target = json_target(node, "scores")
+    target = json_target(node)
     run = load(path)
-    with enough_memory():
+    with enough_memory("make context or batch_size smaller"):
         scores = score_run(run, node)
     _print(run, path, scores)
     write_json(target, {split: one.as_dict() for split, one in scores.items()})

@@ -33,7 +33,7 @@ def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str | No
         if config.get(key) and sweep.folder() is None:
             raise UserError(f"{key} is of a study: give study=…, or -m, which makes a study of one run too")
     start_fresh()
-    with enough_memory():
+    with enough_memory("make budget.batch_size, budget.context or the model smaller"):
         return _train(prepare(config, overrides), choices, overrides)
 
 

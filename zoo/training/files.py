@@ -66,7 +66,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside, flush to the disk, rename: readers see the old file or the new one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with refusals(path.parent):
+    with refusals(path):
         try:
             write_flushed(beside, data)
             os.replace(beside, path)
@@ -120,12 +120,26 @@ def flush_folder(path: Path) -> None:
 
 
 @contextmanager
-def refusals(folder: Path) -> Iterator[None]:
-    """A full disk, a read-only folder and the like become a UserError that names the folder."""
+def refusals(path: Path) -> Iterator[None]:
+    """A full disk, a read-only folder and the like become a UserError that names the file or folder."""
     try:
         yield
     except OSError as error:
-        raise UserError(f"cannot write into {folder}: {error.strerror or error}") from error
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def refuse_unwritable(path: Path, key: str) -> None:
+    """Raises UserError that names the config key for a file that could not be written, before there is anything to
+    write."""
+    folder = path.parent
+    if not path.name:
+        raise UserError(f"{key}={str(path)!r} must be a file to write to, or null")
+    if path.is_dir():
+        raise UserError(f"{key}: {path} is a folder; give a file to write to")
+    if not folder.is_dir():
+        raise UserError(f"{key}: there is no folder {folder} to write {path.name} into; make it, or give another")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UserError(f"{key}: nothing can be written into {folder}; give another place for {path.name}")
 
 
 def _strict(value: Any) -> Any:

@@ -13,13 +13,14 @@ class Text(Source):
     """A file, a folder or a glob; each file is one document.
 
     `encoding` is that of the files; text is handed on as UTF-8. Line ends are kept as they are; a leading byte-order
-    mark is dropped. A relative path starts from the launch folder."""
+    mark is dropped. A relative path starts from the launch folder. What runs wrote below the path is left out."""
 
     def __init__(self, *, path: str, encoding: str = "utf-8", split: tuple[float, float, float] = (0.8, 0.1, 0.1)):
         super().__init__(split)
         self.path = path
         self.encoding = encoding
-        self.files = files.find(path, "data.path")
+        self.found = files.find(path, "data.path")
+        self.files = self.found.files
         files.check_encoding(encoding)
 
     def documents(self) -> Iterator[Document]:
@@ -32,8 +33,10 @@ class Text(Source):
 
     def describe(self) -> dict[str, Any]:
         """The path and what was found there."""
+        left_out = {"run_folders": self.found.run_folders} if self.found.run_folders else {}
         return {
             "paths": [{"given": self.path, "resolved": str(files.resolve(self.path))}],
             "files": len(self.files),
             "encoding": self.encoding,
+            **left_out,
         }

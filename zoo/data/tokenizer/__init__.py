@@ -18,6 +18,10 @@ from zoo.registry import Registry
 Ids = Sequence[SupportsIndex] | np.ndarray | Tensor
 
 
+LARGEST = 1 << 24
+"""Of vocabularies that may be asked for: sixty times the largest in use."""
+
+
 class Tokenizer(ABC):
     """Contract: text ids are 0 to text_ids − 1, the three marks follow; no text encodes to a mask, a start or an end;
     decode(encode(text)) is the text, but for characters that the tokenizer does not know."""
@@ -102,6 +106,12 @@ class Tokenizer(ABC):
     def fingerprint(self) -> str:
         """Hash of all that it knows."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+
+def refuse_vocabulary(asked: int, key: str = "tokenizer.vocabulary") -> None:
+    """Raises UserError for a vocabulary beyond `LARGEST`, which no library bears."""
+    if asked > LARGEST:
+        raise UserError(f"{key}={asked} must be at most {LARGEST}")
 
 
 tokenizers: Registry[Tokenizer] = Registry("tokenizer", Tokenizer, __name__)

@@ -12,7 +12,7 @@ from tokenizers import Regex, models, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Model
 
 from zoo.data.document import cut
-from zoo.data.tokenizer import Tokenizer, tokenizers, utf8
+from zoo.data.tokenizer import Tokenizer, refuse_vocabulary, tokenizers, utf8
 from zoo.errors import UserError
 
 WORD = r" ?\p{L}{1,64}| ?\p{N}{1,64}| ?[^\s\p{L}\p{N}]{1,64}|\s{1,64}(?!\S)|\s{1,64}"
@@ -43,6 +43,7 @@ class Bpe(Tokenizer):
     def __init__(self, *, vocabulary: int = 2048):
         if vocabulary < 256:
             raise UserError(f"tokenizer.vocabulary={vocabulary}: bpe needs at least 256, one id for each byte")
+        refuse_vocabulary(vocabulary)
         self.asked = vocabulary
         self._set(_untrained())
 

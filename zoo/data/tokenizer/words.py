@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int64
 
-from zoo.data.tokenizer import Tokenizer, tokenizers, utf8
+from zoo.data.tokenizer import Tokenizer, refuse_vocabulary, tokenizers, utf8
 from zoo.errors import UserError
 
 WORD = re.compile(r" ?[^\W\d_]+| ?\d+|.", re.DOTALL)
@@ -26,6 +26,7 @@ class Words(Tokenizer):
     def __init__(self, *, vocabulary: int = 16384):
         if vocabulary < 1:
             raise UserError(f"tokenizer.vocabulary={vocabulary}: words needs at least 1")
+        refuse_vocabulary(vocabulary)
         self.asked = vocabulary
         self._set([])
 

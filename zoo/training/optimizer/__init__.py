@@ -146,7 +146,9 @@ def _copied(where: str, value: Any, like: Any, parameter: Tensor) -> Any:
     if not like.ndim:
         check(0 < value.item() < LARGEST, f"{where} is damaged: it must count the updates")
         return value.detach().to(like.dtype, copy=True)
-    return torch.empty_like(parameter, requires_grad=False).copy_(value.detach())
+    copied = torch.empty_like(parameter, requires_grad=False).copy_(value.detach())
+    check(bool(copied.isfinite().all()), f"{where} is damaged: it must be of finite numbers")
+    return copied
 
 
 def can_fuse(parameters: Iterable[Tensor]) -> bool:
