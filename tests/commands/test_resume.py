@@ -398,6 +398,38 @@ def test_a_damaged_train_state_is_refused_before_the_run_is_marked_running(
     assert (finished / "status.json").read_text() == status
 
 
+@pytest.mark.parametrize("what", ["", "generate.prompt=x", "attention.text=x", "latency.prompts=[4]"])
+def test_a_model_beyond_all_memory_is_not_loaded(command: Command, finished: Path, what: str) -> None:
+    rewrite(finished / "checkpoints" / "step_4", lambda about: about["architecture"]["model"].update(d_model=10**8))
+    done = command("evaluate", f"run='{finished}'", *([what] if what else []))
+    assert done.code == 2
+    assert done.err.startswith("error: this needs more memory than there is (tried to allocate")
+    assert done.err.endswith("; its model alone does not fit: load it on a larger machine\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "advice"),
+    [
+        (
+            ("generate.prompt=x", "generate.max_new_tokens=99999999999"),
+            "make generate.max_new_tokens, generate.samples or generate.beams smaller, or give fewer prompts",
+        ),
+        (
+            ("latency.prompts=[4]", "latency.batches=[100000000000]"),
+            "make latency.prompts, latency.batches or latency.new_tokens smaller",
+        ),
+    ],
+    ids=["max_new_tokens", "latency"],
+)
+def test_what_does_not_fit_into_memory_is_told_by_its_own_keys(
+    command: Command, finished: Path, asked: tuple[str, ...], advice: str
+) -> None:
+    done = command("evaluate", f"run='{finished}'", *asked)
+    assert done.code == 2
+    assert done.err.startswith("error: this needs more memory than there is (")
+    assert done.err.endswith(f"; {advice}\n")
+
+
 def test_a_checkpoint_beyond_the_run_is_refused(command: Command, finished: Path) -> None:
     checkpoint = (finished / "checkpoints" / "step_4").rename(finished / "checkpoints" / "step_5")
     rewrite(checkpoint, lambda about: about.update(step=5))
