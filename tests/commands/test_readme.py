@@ -112,7 +112,7 @@ def test_the_error_that_the_readme_shows_is_the_error(command: Command) -> None:
 
 def test_the_walk_through_of_contributing_works_from_any_folder(command: Command, files: Path) -> None:
     code, option = (re.findall(rf"```{kind}\n(.*?)```", CONTRIBUTING, re.DOTALL)[0] for kind in ("python", "yaml"))
-    (line,) = re.findall(r"^python train.py (plugins=.*)$", CONTRIBUTING, re.MULTILINE)
+    (line,) = re.findall(r"^python train.py ('plugins=.*)$", CONTRIBUTING, re.MULTILINE)
     conf = files / "my_conf" / "model" / "norm"
     conf.mkdir(parents=True)
     (conf / "clip.yaml").write_text(option)
