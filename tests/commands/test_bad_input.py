@@ -88,7 +88,6 @@ SAYS = {
     "a vocabulary beyond all use": (("tokenizer=bpe", "tokenizer.vocabulary=2000000000"), "must be at most 16777216"),
     "as many words": (("tokenizer=words", "tokenizer.vocabulary=2000000000"), "must be at most 16777216"),
     "a resumed folder without a name": (("resume=",), "resume= is empty"),
-    "a group set to a number": (("objective=null",), "objective must be an objective, chosen"),
     "an unquoted comma": (("data=text", "data.path=a=b"), "quote"),
 }
 

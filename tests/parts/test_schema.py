@@ -92,6 +92,8 @@ def test_a_name_is_never_made_of_another_value(value: Any) -> None:
     refused(value, str)
     with pytest.raises(UserError, match=r"model\.norm must be a norm, chosen with model/norm="):
         parse_option("norm", {"name": value}, "model.norm")
+    with pytest.raises(UserError, match=r"^objective must be an objective, chosen with objective="):
+        parse_option("objective", 5, "objective")
     with pytest.raises(UserError, match=r"model\.norm must be a norm"):
         parse_option("norm", value, "model.norm")
 
