@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
 
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
@@ -25,6 +26,11 @@ def refusal(error: BaseException, command: str, words: Sequence[str]) -> str | N
             return translate(str(error), command, words)
         except UserError as other:  # a plugin that is none
             return str(other)
+    if isinstance(error, OmegaConfBaseException):
+        return f"the config does not resolve: {str(error).splitlines()[0]}"
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        mark = error.problem_mark
+        return f"{mark.name}, line {mark.line + 1} is no YAML: {error.problem}"
     if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
         return "null is no option of a group; leave the override out to keep what the model chooses"
     return None
@@ -48,7 +54,7 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
     if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
         word, key = found.group(1), found.group(2)
         return f"'{word}' has several values; add -m to sweep over them, or write a list as {key}=[a,b]"
-    if "Error parsing override" in message or "mismatched input" in message:
+    if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
         return _unreadable(message.strip().splitlines()[0].rstrip(), message, command)
     return " ".join(message.split())
 
@@ -107,6 +113,7 @@ def _unreadable(line: str, message: str, command: str) -> str:
         hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
         example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
+    line = line.replace("LexerNoViableAltException: ", "cannot read ")
     return f"{line} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
 
 

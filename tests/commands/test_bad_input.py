@@ -33,6 +33,9 @@ SAYS = {
     "an entry that is not there": (("model/ffn@model.ffn.expert=relu",), "take from model/ffn"),
     "a key that another option has": (("objective.source=0.3",), "objective=seq2seq has it"),
     "a dry run of no study": (("dry_run=true",), "dry_run is of a study: give study=…, or -m"),
+    "an unquoted special character": (("data=text", "data.path=~/my.txt"), "cannot read data.path=~/my.txt — quote"),
+    "a value that names itself": (("seed=${seed}",), "the config does not resolve: Recursive interpolation"),
+    "a variable that is not set": (("seed=${oc.env:NO_SUCH_VARIABLE}",), "'NO_SUCH_VARIABLE' not found"),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),
     "no steps": (("budget.steps=0",), "budget.steps=0 must be at least 1"),
     "a warm-up longer than the run": (("schedule.warmup=9",), "schedule.warmup=9"),
@@ -167,6 +170,15 @@ def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(command: Comma
     assert "Traceback" not in done.err
     (status,) = tmp_path.glob("runs/*/status.json")
     assert '"failed"' in status.read_text()
+
+
+def test_an_option_file_that_is_no_yaml_is_named_with_its_line(command: Command, tmp_path: Path) -> None:
+    mine = tmp_path / "mine" / "model" / "norm"
+    mine.mkdir(parents=True)
+    (mine / "torn.yaml").write_text("name: rmsnorm\neps: [1\n")
+    done = command("train", f"hydra.searchpath=[{tmp_path / 'mine'}]", "model/norm=torn", *TINY)
+    assert done.code == 2
+    assert "torn.yaml, line 3 is no YAML" in done.err
 
 
 def test_an_option_file_that_sets_a_value_of_another_part_is_refused(command: Command, tmp_path: Path) -> None:
