@@ -207,7 +207,7 @@ def test_pairs_with_an_empty_side_are_left_out_and_counted(tmp_path: Path) -> No
 def test_what_is_no_pair_is_refused_with_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"pairs\.tsv, line 2 has 3 columns"):
         pairs(tmp_path, b"one\teins\ntwo\tzwei\tdeux\n")
-    with pytest.raises(UserError, match=r"pairs\.tsv, line 1 has 1 columns"):
+    with pytest.raises(UserError, match=r"pairs\.tsv, line 1 has 1 column;"):
         pairs(tmp_path, b"one eins\n")
     with pytest.raises(UserError, match=r"targets\.txt has only 1 lines"):
         pairs(tmp_path, b"one\ntwo\n", b"eins\n")

@@ -88,5 +88,6 @@ def test_half_precision_stays_finite_under_all_masks_at_once(
     expected, _ = forward_and_backward(built, backend, masks)
     out, gradients = forward_and_backward(built.to(dtype), backend, masks)
     assert out.dtype == dtype
-    assert close(out.float(), expected, 0.1)
+    off = (out.float() - expected).square().mean().sqrt()  # what rounding leaves; a key too many moves whole rows
+    assert off < 0.02
     assert all(gradient.isfinite().all() for gradient in gradients)

@@ -31,8 +31,20 @@ from zoo.errors import UserError
 from zoo.families import AXES, PER_LAYER
 from zoo.option import Option
 from zoo.paths import CONF
+from zoo.position import Position, positions
 from zoo.registry import FAMILIES
 from zoo.schema import parse_choice, parse_option
+
+
+def without_window(node: Node) -> Node:
+    """The mixer with no window, which a cross-mixer may not have."""
+    inner = {key: without_window(value) if isinstance(value, dict) else value for key, value in node.items()}
+    return inner | {"window": None} if "window" in inner else inner
+
+
+def marks_embeddings(position: str) -> bool:
+    """Whether the scheme acts below the first layer, where no pattern reaches."""
+    return positions.get(position).embed is not Position.embed
 
 
 def refused(node: Node) -> str | None:
@@ -76,7 +88,9 @@ def test_every_option_builds_in_every_preset_and_on_every_topology_unless_a_mixe
 @pytest.mark.parametrize("name", OPTIONS["mixer"])
 def test_every_mixer_reads_a_memory_or_is_refused_as_a_cross_mixer(name: str) -> None:
     for own in OPTIONS["mixer"]:
-        node = model_node(topology="encoder_decoder", mixer=own, cross=name, n_layers=1)
+        node = model_node(
+            topology="encoder_decoder", mixer=own, cross=without_window(option("mixer", name)), n_layers=2
+        )
         assert (refused(node) is not None) == bool(lacking(node))
 
 
@@ -141,5 +155,9 @@ def test_any_two_options_of_a_layer_axis_alternate_over_the_layers(axis: str) ->
         nodes = {"a": option(axis, a), "b": option(axis, b)}
         if "pattern" in (nodes["a"]["name"], nodes["b"]["name"]):
             continue  # a pattern is no entry of a pattern
-        built = build(model_node(**{axis: {"name": "pattern", "layers": ["a", "b"], **nodes}}))
+        node = model_node(**{axis: {"name": "pattern", "layers": ["a", "b"], **nodes}})
+        if axis == "position" and any(marks_embeddings(one["name"]) for one in nodes.values()):
+            assert "marks the embeddings once" in (refused(node) or "")
+            continue
+        built = build(node)
         assert logits(built, draw(1)).isfinite().all()
