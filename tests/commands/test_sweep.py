@@ -77,7 +77,6 @@ def test_no_run_starts_after_one_that_fails_when_the_study_is_to_fail_fast(
 ) -> None:
     done = command("train", *options, "optimizer.lr=1e-3,1e30,1e-4", "fail_fast=true")
     assert done.code == 1
-    assert done.out.count("started") == 2
     assert len(list(tmp_path.glob("runs/modern*"))) == 2
     (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
     states = {int(file.stem): json.loads(file.read_text())["state"] for file in sweep.glob("[0-9].json")}
@@ -156,13 +155,16 @@ def test_an_interruption_ends_the_sweep(
 ) -> None:
     from zoo.jobs import train as module
 
+    calls = []
+
     def job(*arguments: object) -> None:
+        calls.append(arguments)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "train", job)
     done = command("train", *options, "seed=0,1")
     assert done.code == 130
-    assert done.out.count("started") == 1
+    assert len(calls) == 1
     assert "interrupted; go on with: python train.py -m" in done.err
 
 
