@@ -88,6 +88,7 @@ def test_half_precision_stays_finite_under_all_masks_at_once(
     expected, _ = forward_and_backward(built, backend, masks)
     out, gradients = forward_and_backward(built.to(dtype), backend, masks)
     assert out.dtype == dtype
-    off = (out.float() - expected).square().mean().sqrt()  # what rounding leaves; a key too many moves whole rows
-    assert off < 0.02
+    off = out.float() - expected
+    assert off.square().mean().sqrt() < 0.02
+    assert off.abs().max() < 0.1 * len(built.topology.stack.blocks)  # rounding adds up by layer; a pattern has two
     assert all(gradient.isfinite().all() for gradient in gradients)
