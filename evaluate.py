@@ -4,8 +4,8 @@ python evaluate.py run=runs/<run>                              on the held-out s
 python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
 python evaluate.py run=runs/<run> 'latency.prompts=[16,64]'      time to the first token and per token, memory
-python evaluate.py run=runs/<run> attention.text=" the agent"    what every head looks at, as one page
-python evaluate.py run=runs/<run> generate.prompt="The "        what it says after a text
+python evaluate.py run=runs/<run> attention.text="about forests. the small dog sleeps."   what every head looks at
+python evaluate.py run=runs/<run> generate.prompt="about forests. the small"   what it says after a text
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
