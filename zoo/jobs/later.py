@@ -54,17 +54,16 @@ def _known(folder: Path) -> Mapping[str, Any]:
 def _gone_by(folder: Path, experiment: Experiment) -> Iterator[str]:
     """What was to be noted at steps that went by without it."""
     budget, record, lines = experiment.budget, experiment.record, read_metrics(folder)
-    noted = {
-        f"record.log_every={record.log_every}": (record.log_every, lambda one: one["split"] == "train"),
-        f"record.gradients_every={record.gradients_every}": (record.gradients_every, lambda one: "gradients" in one),
-        f"budget.evaluate_every={budget.evaluate_every}": (
-            budget.evaluate_every,
-            lambda one: one["split"] == "validation",
-        ),
-    }
-    scored = any(one["split"] == "validation" for one in lines)
-    for key, (every, counts) in noted.items():
+    trained = [one for one in lines if one["split"] == "train"]
+    scored = [one for one in lines if one["split"] == "validation"]
+    noted = [
+        ("record.log_every", record.log_every, trained),
+        ("record.gradients_every", record.gradients_every, [one for one in lines if "gradients" in one]),
+    ]
+    if scored:  # else there was nothing to validate on
+        noted.append(("budget.evaluate_every", budget.evaluate_every, scored))
+    for key, every, there in noted:
         asked = set(range(every, budget.steps + 1, every)) if every else set()
-        missing = asked - {one["step"] for one in lines if counts(one)}
-        if missing and (scored or not key.startswith("budget")):
-            yield f"{key}: what was not noted at {len(missing)} of {len(asked)} steps"
+        missing = asked - {one["step"] for one in there}
+        if missing:
+            yield f"{key}={every}: what was not noted at {len(missing)} of {len(asked)} steps"
