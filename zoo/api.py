@@ -1,7 +1,8 @@
 """What `import zoo` offers: the same models as the command line, from Python."""
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.memory import enough_memory
+from zoo.mismatch import FITS, Mismatch
 from zoo.model import Model
 from zoo.nearby import folders_like
 from zoo.plugins import load_plugins
@@ -22,6 +24,8 @@ from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoi
 
 BYTES = Special.after(256).mask + 1
 """The vocabulary of the bytes tokenizer: 256 bytes and three marks."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Run:
     """What the checkpoint says of its making: the resolved `model`, `objective` and `data`, `vocabulary`, `context`,
     `probe`."""
     step: int
+    mismatch: Mismatch = FITS
+    """What it was loaded in spite of, with `strict=False`."""
 
 
 def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int | None = None) -> Model:
@@ -50,32 +56,45 @@ def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed:
     return build_model(parse_model(node["model"]), vocabulary, given)
 
 
-def load(path: str | Path, *, plugins: Sequence[str] = ()) -> Run:
+def load(path: str | Path, *, plugins: Sequence[str] = (), strict: bool = True) -> Run:
     """The trained model of a run folder (its newest whole checkpoint), of one checkpoint folder, or of a folder in a
     published layout (config.json and safetensors); its averaged weights when the run kept an average. Only registered
     parts are built and nothing in the files is executed; parts of your own must be named in `plugins`: a file cannot
     ask for them. Raises UserError for what is missing, damaged or has no counterpart, and for a model that does not fit
-    into memory."""
+    into memory.
+
+    With `strict=False` tensors may be missing or left over (one that was renamed is both), and the file of weights may
+    be another one than was saved: all of that is logged and kept as `run.mismatch`. A tensor of another shape is still
+    refused, and so are other logits than those that were saved, which are compared unless a tensor is missing."""
     load_plugins(plugins)
     if not str(path):
         raise UserError("there is no run ''; give a run folder, or one of its checkpoints")
     with enough_memory("its model alone does not fit: load it on a larger machine"):
         if is_published(Path(path)):
-            found = read_published(Path(path))
-            return Run(found.model, found.tokenizer, found.config, found.step)
-        return _of_checkpoint(_find(Path(path)))
+            found = read_published(Path(path), strict=strict)
+            run = Run(found.model, found.tokenizer, found.config, found.step, found.mismatch)
+        else:
+            run = _of_checkpoint(_find(Path(path), strict), strict)
+    for line in run.mismatch.lines():
+        log.warning("%s: %s", path, line)
+    return run
 
 
-def _of_checkpoint(checkpoint: Checkpoint) -> Run:
+def _of_checkpoint(checkpoint: Checkpoint, strict: bool) -> Run:
     architecture = checkpoint.architecture
     tokenizer = _tokenizer(checkpoint)
     _refuse_wrong(checkpoint, tokenizer)
-    model = assemble(parse_model(architecture["model"]), architecture["vocabulary"])
-    checkpoint.load_model(model)
-    check_probe(model, architecture.get("probe"), str(checkpoint.path / "model.json"))
+    config, vocabulary = parse_model(architecture["model"]), architecture["vocabulary"]
+    model = assemble(config, vocabulary) if strict else build_model(config, vocabulary, seed=0)
+    mismatch = checkpoint.load_model(model, strict=strict)
+    saved = architecture.get("probe")
+    unchecked = bool(mismatch.missing) and saved is not None
+    if not unchecked:
+        check_probe(model, saved, str(checkpoint.path / "model.json"))
     if checkpoint.averaged:
-        checkpoint.load_model(model, averaged=True)
-    return Run(model.eval(), tokenizer, architecture, checkpoint.step)
+        mismatch = checkpoint.load_model(model, averaged=True, strict=strict)
+    mismatch = replace(mismatch, unchecked=unchecked)
+    return Run(model.eval(), tokenizer, architecture, checkpoint.step, mismatch)
 
 
 def _tokenizer(checkpoint: Checkpoint) -> Tokenizer:
@@ -102,12 +121,12 @@ def _refuse_wrong(checkpoint: Checkpoint, tokenizer: Tokenizer) -> None:
         )
 
 
-def _find(path: Path) -> Checkpoint:
+def _find(path: Path, strict: bool) -> Checkpoint:
     if path.is_file() or (path / "model.json").exists():
-        return open_checkpoint(path)
+        return open_checkpoint(path, strict=strict)
     if not path.is_dir():
         raise UserError(f"no folder {path}{folders_like(path)}; give a run folder, or one of its checkpoints")
-    found = latest_checkpoint(path / "checkpoints")
+    found = latest_checkpoint(path / "checkpoints", strict=strict)
     if found is None:
         raise UserError(f"{path} has no checkpoint yet; give a run folder that has checkpoints/step_N")
     return found

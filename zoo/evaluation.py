@@ -6,7 +6,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from zoo.errors import UserError
 
-ALWAYS = frozenset({"run", "runtime", "cache", "plugins", "json", "hydra"})
+ALWAYS = frozenset({"run", "strict", "runtime", "cache", "plugins", "json", "hydra"})
 READS = {
     "latency.prompts": frozenset({"latency"}),
     "attention.text": frozenset({"attention"}),

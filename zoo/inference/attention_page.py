@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from zoo.mismatch import told
 from zoo.page import Axis, Cell, Column, Figure, Grid, Page, Section, Table, heat
 
 NUMBERS = {
@@ -25,6 +26,7 @@ def attention_page(found: Mapping[str, Any]) -> Page:
         title=f"What {found['run']} looks at",
         answer=_answer(found),
         facts=[
+            *told(found),
             "Rows are queries, columns what they look at; the weights of a row sum to 1.",
             f"Step {found['step']}; the weights are those of the computation itself, in {found['dtype']}.",
         ],

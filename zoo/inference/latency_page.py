@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zoo.mismatch import told
 from zoo.number import counted
 from zoo.page import Axis, Cell, Column, Figure, Page, Section, Table, band, line
 
@@ -22,6 +23,7 @@ def latency_page(found: Mapping[str, Any]) -> Page:
         answer=f"{fastest['tokens_per_second']['median']:,.0f} tokens/s at batch {fastest['batch']};"
         f" {1e3 * quickest['token_seconds']['median']:.2f} ms per token at batch {quickest['batch']}.",
         facts=[
+            *told(found),
             f"{found['machine']['processor']}, {counted(machinery['threads'], 'thread')}, {machinery['device']},"
             f" {machinery['dtype']}, attention {machinery['attention']},"
             f" steps {'compiled' if plan['compiled'] else 'eager'}, torch {machinery['torch_version']}.",

@@ -25,6 +25,7 @@ from zoo.inference.opening import encode
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.results import json_target, write_json
+from zoo.mismatch import told
 from zoo.page import html
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
@@ -72,6 +73,7 @@ def seen(given: Opened, text: str, source: str | None, cache: str) -> dict[str, 
     grounds = _grounds(run, cache)
     return {
         "run": given.folder.name,
+        **run.mismatch.as_dict(),
         "step": run.step,
         "dtype": str(looked.held[0].states.dtype).removeprefix("torch."),
         "tokens": _words(run, tokens),
@@ -147,6 +149,6 @@ def _show(found: Mapping[str, Any]) -> None:
         table.add_row(
             "uniform attention", "", *("" for _ in NUMBERS), *(f"{found['even'][skill]:.3f}" for skill in skills)
         )
-    show(table)
+    show(table, *told(found))
     for one in found["layers"]:
         show(f"{one['name']}: effective rank {one['rank']:.2f} of {one['most']}")

@@ -21,6 +21,7 @@ from zoo.jobs.opened import machinery_of, put
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.show_text import Shown, show_filled
 from zoo.memory import enough_memory
+from zoo.mismatch import told
 from zoo.plugins import load_plugins
 from zoo.schema import convert, fields, typed
 from zoo.training.runtime import Machinery
@@ -46,7 +47,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
     stream = convert(asked["stream"], bool, "generate.stream")
     path = convert(asked["draft"], str | None, "generate.draft")
     target = json_target(node)
-    run = load(convert(node["run"], str, "run"))
+    run = load(convert(node["run"], str, "run"), strict=convert(node["strict"], bool, "strict"))
     found: list[Completion] | list[Filled]
     if not objective_of(run).fills:
         settings = _settings(Settings, asked, "a text is gone on with")
@@ -65,7 +66,9 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         with enough_memory("give fewer or shorter prompts"), _dtype(_place([run], node)):
             found = fillings(run, prompts, filling)
         show_filled(found)
-    write_json(target, [one.as_dict() for one in found])
+    for mark in told(run.mismatch.as_dict()):
+        print(mark, file=sys.stderr)
+    write_json(target, [one.as_dict() | run.mismatch.as_dict() for one in found])
     return found
 
 

@@ -14,6 +14,7 @@ from zoo.inference.latency_page import latency_page
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.results import json_target
 from zoo.memory import enough_memory
+from zoo.mismatch import told
 from zoo.page import html
 from zoo.schema import typed
 from zoo.terminal import show
@@ -52,6 +53,7 @@ def measured(given: Opened, plan: Plan) -> dict[str, Any]:
     plan = replace(plan, compiled=machinery.compile)
     rows = list(measure(given.run.model, plan, machinery.autocast))
     about = {"run": given.folder.name, "step": given.run.step, "plan": vars(plan), "machinery": machinery.as_dict()}
+    about |= given.run.mismatch.as_dict()
     return {"version": 1, **about, "machine": environment()["machine"], "measurements": [one.as_dict() for one in rows]}
 
 
@@ -88,4 +90,4 @@ def _show(found: Mapping[str, Any]) -> None:
             f"{one['state_bytes_counted'] / 1024:,.1f}",
             f"{one['peak_bytes'] / 2**20:,.2f}",
         )
-    show(table, WORDS)
+    show(table, WORDS, *told(found))

@@ -32,7 +32,7 @@ def opened(node: Mapping[str, Any]) -> Opened:
     """The run of an evaluation's config, on its device, not compiled. Raises UserError for bad input."""
     load_plugins(node["plugins"])
     path = Path(convert(node["run"], str, "run"))
-    run = load(path)
+    run = load(path, strict=convert(node["strict"], bool, "strict"))
     machinery = machinery_of(node)
     put([run], machinery)
     whole = (path / "config.yaml").exists() or is_published(path)

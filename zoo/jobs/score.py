@@ -17,6 +17,7 @@ from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.skill_table import skill_tables
 from zoo.memory import enough_memory
+from zoo.mismatch import told
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.registry import did_you_mean
@@ -31,6 +32,7 @@ KEYS = (
     "data",
     "runtime",
     "run",
+    "strict",
     "splits",
     "batches",
     "batch_size",
@@ -54,11 +56,11 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     load_plugins(node["plugins"])
     path = convert(node["run"], str, "run")
     target = json_target(node)
-    run = load(path)
+    run = load(path, strict=convert(node["strict"], bool, "strict"))
     with enough_memory("make context or batch_size smaller"):
         scores = score_run(run, node)
     _print(run, path, scores)
-    write_json(target, {split: one.as_dict() for split, one in scores.items()})
+    write_json(target, {split: one.as_dict() for split, one in scores.items()} | run.mismatch.as_dict())
     return scores
 
 
@@ -104,6 +106,7 @@ def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
         perplexity = f"{torch.tensor(one.loss).exp().item():.3f}"
         table.add_row(split, f"{one.loss:.4f}", perplexity, bits, f"{one.accuracy:.4f}", f"{one.tokens:,}")
     show(table)
+    show(*told(run.mismatch.as_dict()))
     for split, one in scores.items():
         if one.no_bits_per_byte:
             show(f"{split}: no bits per byte, since {one.no_bits_per_byte}")

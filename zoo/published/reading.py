@@ -1,7 +1,7 @@
 """A published folder, as a model of ours."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from zoo.assembly import assemble
+from zoo.assembly import assemble, build_model
 from zoo.config import parse_model
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
+from zoo.mismatch import Mismatch
 from zoo.model import Model
 from zoo.probe import check_probe
 from zoo.published.family import Family, families
-from zoo.published.layout import back, bound
+from zoo.published.layout import back, bound, names_of
 from zoo.published.settings import keys_of, to_ours
 from zoo.published.shards import read_tensors
 from zoo.published.unknown import Unknown
@@ -41,6 +42,7 @@ class Published:
     tokenizer: Tokenizer
     config: dict[str, Any]
     step: int
+    mismatch: Mismatch
 
 
 def is_published(folder: Path) -> bool:
@@ -48,21 +50,26 @@ def is_published(folder: Path) -> bool:
     return (folder / "config.json").is_file()
 
 
-def read_published(folder: Path) -> Published:
+def read_published(folder: Path, *, strict: bool = True) -> Published:
     """The model of a folder with config.json and safetensors. Raises UserError for a family that there is not, for a
     setting or a tensor that has no counterpart, that is missing or damaged, and where the model does not compute what
-    was exported."""
+    was exported. Where it is not `strict`, tensors may be missing or have no counterpart."""
     family, facts = _settings(folder / "config.json")
-    model = assemble(parse_model(facts["model"]), facts["vocabulary"])
-    _fill(model, family, _tensors(folder, family, model), folder)
+    model_config, vocabulary = parse_model(facts["model"]), facts["vocabulary"]
+    model = assemble(model_config, vocabulary) if strict else build_model(model_config, vocabulary, seed=0)
+    tensors, mismatch = _tensors(folder, family, model, strict)
+    _fill(model, family, tensors, folder)
     about = read_json(folder / OURS) if (folder / OURS).exists() else {}
-    check_probe(model, about.get("probe"), str(folder / OURS))
+    saved = about.get("probe")
+    mismatch = replace(mismatch, unchecked=bool(mismatch.missing) and saved is not None)
+    if not mismatch.unchecked:
+        check_probe(model, saved, str(folder / OURS))
     architecture = about.get("architecture", {})
     step = about.get("step", 0)
     if not isinstance(architecture, dict) or type(step) is not int:
         raise UserError(f"{folder / OURS} is damaged: it has no architecture, or no step")
     config = {"objective": {"name": family.objective}, **architecture, **facts}
-    return Published(model.eval(), _tokenizer(folder, facts["vocabulary"]), config, step)
+    return Published(model.eval(), _tokenizer(folder, vocabulary), config, step, mismatch)
 
 
 def _settings(file: Path) -> tuple[Family, dict[str, Any]]:
@@ -111,9 +118,9 @@ def _set(config: Mapping[str, Any], understood: set[str]) -> Iterator[str]:
             yield key
 
 
-def _tensors(folder: Path, family: Family, model: Model) -> dict[str, Tensor]:
-    """Their tensors under the names that are expected, and no others. Raises UserError that lists all that are missing,
-    unknown or of another shape."""
+def _tensors(folder: Path, family: Family, model: Model, strict: bool) -> tuple[dict[str, Tensor], Mismatch]:
+    """Their tensors under the names that are expected; others, and what is missing of them. Raises UserError that lists
+    all that are of another shape and, if `strict`, those that are missing or unknown."""
     found = {name: one for name, one in read_tensors(folder).items() if not _ignored(name, family.ignored)}
     wanted = published(model, family)
     if family.prefix and not any(name.startswith(family.prefix) for name in found):
@@ -128,23 +135,25 @@ def _tensors(folder: Path, family: Family, model: Model) -> dict[str, Tensor]:
         for name, one in sorted(wanted.items())
         if name in found and found[name].shape != one.shape
     ]
-    problems = {
-        "missing": sorted(wanted.keys() - found.keys()),
-        "unknown": sorted(found.keys() - wanted.keys()),
-        "of another shape": shapes,
-    }
+    missing, unknown = sorted(wanted.keys() - found.keys()), sorted(found.keys() - wanted.keys())
+    problems = {"missing": missing if strict else [], "unknown": unknown if strict else [], "of another shape": shapes}
     if any(problems.values()):
         lists = "; ".join(f"{what}: {', '.join(names)}" for what, names in problems.items() if names)
         raise UserError(f"the tensors in {folder} are not those of its config.json. {lists}")
-    return found
+    return found, Mismatch(tuple(missing), tuple(unknown))
 
 
 def _fill(model: Model, family: Family, tensors: Mapping[str, Tensor], folder: Path) -> None:
+    """What a missing tensor is part of keeps its initial value."""
     own, _ = weights_of(model)
+    table = bound(family.tensors, own)
+    partial = names_of({name: way for name, way in table.items() if name not in tensors})
     ours: dict[str, Tensor] = {}
-    for name, way in bound(family.tensors, own).items():
-        back(way, tensors[name], own, ours)
-    load_weights(model, ours, {}, str(folder))
+    for name, way in table.items():
+        if name in tensors:
+            back(way, tensors[name], own, ours)
+    whole = {name: one for name, one in ours.items() if name not in partial}
+    load_weights(model, whole, {}, str(folder), strict=not partial)
 
 
 def _tokenizer(folder: Path, vocabulary: int) -> Tokenizer:

@@ -39,6 +39,8 @@ def export(run: "Run", to: str | Path, *, family: str | None = None, shard_bytes
     folder = Path(to)
     if type(shard_bytes) is not int or shard_bytes < 1:
         raise UserError(f"shard_bytes={shard_bytes!r} must be a whole number of at least 1")
+    if run.mismatch:
+        raise UserError("a model that was loaded with strict=False is not exported: the folder would not say so")
     kind, config = expressed(run.config, family)
     tensors = published(run.model, kind)
     if not isinstance(run.tokenizer, Unknown):

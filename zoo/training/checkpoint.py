@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,13 @@ import torch
 from torch import Tensor, nn
 
 from zoo.errors import UserError
+from zoo.mismatch import Mismatch
 from zoo.training.files import flush_folder, refusals, remove, write_flushed
 from zoo.training.manifest import FORMAT, digest_of, number_of, read_about, seal
 from zoo.training.weights import load_weights, weights_of
 
-TRAIN_STATE = "train_state.pt"
-ALWAYS = frozenset({"model.safetensors", "tokenizer.json"})
+TRAIN_STATE, WEIGHTS = "train_state.pt", "model.safetensors"
+ALWAYS = frozenset({WEIGHTS, "tokenizer.json"})
 """The files without which a folder is no checkpoint."""
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,8 @@ class Checkpoint:
     architecture: dict[str, Any]
     ties: dict[str, str]
     averaged: bool
+    changed: bool = False
+    """Whether the weights are not those that were saved."""
 
     @property
     def tokenizer(self) -> str:
@@ -54,10 +57,12 @@ class Checkpoint:
         except (OSError, ValueError) as error:
             raise UserError(f"{file} is missing or damaged: it is no UTF-8 text") from error
 
-    def load_model(self, model: nn.Module, *, averaged: bool = False) -> None:
-        """Fill the model with the weights, or with their average when there is one and it is asked for."""
-        file = self.path / "model.safetensors"
-        load_weights(model, _tensors(file) | (self.average() if averaged else {}), self.ties, str(file))
+    def load_model(self, model: nn.Module, *, averaged: bool = False, strict: bool = True) -> Mismatch:
+        """Fill the model with the weights, or with their average when there is one and it is asked for. Unless that is
+        `strict`, tensors may be missing or left over, and are returned."""
+        file = self.path / WEIGHTS
+        tensors = _tensors(file) | (self.average() if averaged else {})
+        return replace(load_weights(model, tensors, self.ties, str(file), strict=strict), changed=self.changed)
 
     def average(self) -> dict[str, Tensor]:
         """The averaged weights; {} when there are none."""
@@ -90,7 +95,7 @@ def save_checkpoint(
     older one has left them. Raises UserError when the disk refuses, and then leaves nothing behind."""
     tensors, ties = weights_of(model)
     files = {
-        "model.safetensors": safetensors.torch.save(tensors),
+        WEIGHTS: safetensors.torch.save(tensors),
         "tokenizer.json": tokenizer.encode(),
         TRAIN_STATE: _saved(train_state),
     }
@@ -113,31 +118,35 @@ def save_checkpoint(
     return folder / f"step_{step}"
 
 
-def open_checkpoint(path: Path, *, to_resume: bool = False) -> Checkpoint:
+def open_checkpoint(path: Path, *, to_resume: bool = False, strict: bool = True) -> Checkpoint:
     """A checkpoint folder, checked; its train_state.pt only when a run is to go on from it. Raises UserError that names
-    the file which is missing, damaged or too new."""
+    the file which is missing, damaged or too new; of other weights than were saved that is only noted where it is not
+    `strict`."""
     about = read_about(path)
     digests = about["sha256"]
     needed = {TRAIN_STATE} if to_resume or (path / TRAIN_STATE).exists() else set()
     for name in sorted((ALWAYS | needed) - digests.keys()):
         raise UserError(f"{path / 'model.json'} has no sha256 of {name}, so that {name} cannot be trusted")
+    changed = False
     for name, wanted in digests.items():
         if name == TRAIN_STATE and not to_resume:
             continue
         file = path / Path(name).name
-        if digest_of(file) != wanted:
+        found = digest_of(file)
+        if found != wanted and (strict or name != WEIGHTS or found is None):
             raise UserError(f"{file} is missing or damaged: it is not the file that was saved")
+        changed = changed or found != wanted
     averaged = "ema.safetensors" in digests
-    return Checkpoint(path, about["step"], about["architecture"], about["ties"], averaged)
+    return Checkpoint(path, about["step"], about["architecture"], about["ties"], averaged, changed)
 
 
-def latest_checkpoint(folder: Path, *, to_resume: bool = False) -> Checkpoint | None:
+def latest_checkpoint(folder: Path, *, to_resume: bool = False, strict: bool = True) -> Checkpoint | None:
     """The newest checkpoint that is whole; damaged ones are passed over with a warning. None when there is none at
     all; raises UserError when all are damaged."""
     problems = []
     for path in _steps(folder):
         try:
-            return open_checkpoint(path, to_resume=to_resume)
+            return open_checkpoint(path, to_resume=to_resume, strict=strict)
         except UserError as error:
             log.warning("%s; falling back to the checkpoint before it", error)
             problems.append(str(error))

@@ -1,4 +1,4 @@
-"""Weights under the bare model's own names, tied tensors once, loaded strictly."""
+"""Weights under the bare model's own names, tied tensors once, loaded strictly unless asked otherwise."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.errors import UserError
+from zoo.mismatch import Mismatch
 from zoo.training.parameters import bare
 
 Ties = dict[str, str]
@@ -26,19 +27,23 @@ def weights_of(model: nn.Module) -> tuple[dict[str, Tensor], Ties]:
     return tensors, ties
 
 
-def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[str, str], source: str) -> None:
+def load_weights(
+    model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[str, str], source: str, *, strict: bool = True
+) -> Mismatch:
     """Copy every tensor into the model. `ties` are those of the file. Raises UserError with all missing, unknown and
-    misshapen names and those of another kind of number or not finite, and changes nothing then. A tied weight may come
-    under any of its names, but not with two values."""
+    misshapen names and those of another kind of number or not finite, and changes nothing then. Where it is not
+    `strict`, missing and unknown ones are returned instead. A tied weight may come under any of its names, but not with
+    two values."""
     found = {**tensors, **{alias: tensors[name] for alias, name in ties.items() if name in tensors}}
     own, own_ties = weights_of(model)
     for alias, name in own_ties.items():
         value = found.pop(alias, None)
         if value is not None and not torch.equal(found.setdefault(name, value), value):
             raise UserError(f"{source} has different tensors for {name} and {alias}, which are tied in this model")
+    missing, unknown = [name for name in own if name not in found], [name for name in found if name not in own]
     problems = [
-        ("missing", [name for name in own if name not in found]),
-        ("unknown", [name for name in found if name not in own]),
+        ("missing", missing if strict else []),
+        ("unknown", unknown if strict else []),
         ("of another shape", [_shapes(name, found[name], own[name]) for name in own if _differ(name, found, own)]),
         ("of another kind", [f"{name} ({found[name].dtype})" for name in own if _alien(name, found, own)]),
         ("not finite", [name for name in own if name in found and not finite(found[name], own[name])]),
@@ -48,8 +53,9 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], ties: Mapping[
         raise UserError(f"{source} does not fit this model. {lists}")
     with torch.no_grad():
         target = bare(model).state_dict(keep_vars=True)
-        for name in own:
+        for name in own.keys() & found.keys():
             target[name].copy_(found[name])
+    return Mismatch(tuple(missing), tuple(unknown))
 
 
 def _differ(name: str, found: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> bool:

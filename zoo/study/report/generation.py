@@ -1,10 +1,11 @@
 """What generating costs, variant by variant, where it was measured."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from zoo.inference.latency_page import Group, One, first_token, memory, per_token, throughput
+from zoo.mismatch import told
 from zoo.number import counted
 from zoo.page import Block, Figure, Section
 from zoo.study.evidence import Evidence
@@ -20,8 +21,9 @@ def section(findings: Findings) -> Section:
     are named and left out."""
     evidence = findings.evidence
     measured = {name: run for name in evidence.shown if (run := _measured(evidence.done(name))) is not None}
+    unused = list(_unused(evidence))
     if not measured:
-        return Section("generation", TITLE, missing=f"No run's generation was measured (`{HOW}`).")
+        return Section("generation", TITLE, missing=" ".join([f"No run's generation was measured (`{HOW}`).", *unused]))
     first = next(iter(measured.values())).latency
     alike = {name: run.latency["measurements"] for name, run in measured.items() if _how(run.latency) == _how(first)}
     plan, how = first["plan"], first["machinery"]
@@ -31,7 +33,7 @@ def section(findings: Findings) -> Section:
         f" {counted(how['threads'], 'thread')}, {how['device']}, {how['dtype']},"
         f" steps {'compiled' if plan['compiled'] else 'eager'}."
     )
-    blocks: list[Block] = [said]
+    blocks: list[Block] = [said, *unused]
     if others := [name for name in measured if name not in alike]:
         blocks.append(f"Measured otherwise, and not drawn: {', '.join(others)}.")
     return Section("generation", TITLE, [*blocks, *_figures(evidence, alike)])
@@ -79,7 +81,14 @@ def _figures(evidence: Evidence, measured: Mapping[str, list[One]]) -> list[Figu
 
 def _measured(runs: list[Run]) -> Run | None:
     """The first run, by seed, whose generation was measured."""
-    return next((run for run in runs if run.latency.get("measurements")), None)
+    return next((run for run in runs if run.latency.get("measurements") and not told(run.latency)), None)
+
+
+def _unused(evidence: Evidence) -> Iterator[str]:
+    """What was measured of a model that is not the one that was trained, with the reason."""
+    for name in evidence.shown:
+        for run in evidence.done(name):
+            yield from (f"Not drawn of {name}, seed {run.seed}: {mark}" for mark in told(run.latency))
 
 
 def _how(found: Mapping[str, Any]) -> object:
