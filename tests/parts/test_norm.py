@@ -20,6 +20,21 @@ def test_a_norm_is_computed_in_float32_and_rounded_once(name: str, dtype: torch.
     assert torch.equal(norm(x), exact.to(dtype))
 
 
+@pytest.mark.parametrize("gain", [torch.float32, torch.bfloat16])
+def test_rmsnorm_rounds_once_after_the_gain_and_is_nearer_to_float32_than_rounding_before_it(gain: torch.dtype) -> None:
+    """H30: half a unit in the last place, against twice that for rounding before and after."""
+    norm = randomise(norms.get("rmsnorm")(64)).to(gain)
+    x = (3 * noise(40, 64)).to(torch.bfloat16)
+    unit = x.double() / (x.double().square().mean(-1, keepdim=True) + norm.eps).sqrt()
+    exact = unit * norm.weight.double()
+    before = (norm.weight * unit.to(torch.bfloat16)).to(torch.bfloat16)
+    once, twice = ((one.double() - exact).abs() / exact.abs() for one in (norm(x), before))
+    half = torch.finfo(torch.bfloat16).eps / 2
+    assert once.max() <= half * (1 + 1e-4)
+    assert half * 1.2 < twice.max() <= 2 * half + half**2
+    assert once.square().mean() < 0.7 * twice.square().mean()
+
+
 @pytest.mark.parametrize("name", ["layernorm", "rmsnorm"])
 def test_statistics_of_large_half_precision_numbers_do_not_overflow(name: str) -> None:
     x = torch.full((1, 16), 3e4, dtype=torch.float16) * torch.tensor([1.0, -1.0], dtype=torch.float16).repeat(8)
