@@ -1,7 +1,7 @@
 """python -m zoo [list | show | matrix | floor | sample | export] [overrides]: what there is, and what it looks like.
 
     python -m zoo                                   every option: family, name, file, paper
-    python -m zoo list norm mixer                   of some families only
+    python -m zoo list norm mixer [--json]          of some families only
     python -m zoo show model=llama model/norm=none  one architecture as a tree with shapes, parameters, FLOPs, state
     python -m zoo matrix                            which options meet, and why not
     python -m zoo floor data=toy [--json]           the best possible loss of a generated corpus, by skill and distance
@@ -19,6 +19,8 @@ from zoo.errors import UserError
 from zoo.registry import did_you_mean
 
 COMMANDS = ("list", "show", "matrix", "floor", "sample", "export")
+JSON = ("list", "floor")
+"""Those that can print JSON."""
 
 
 def main() -> None:
@@ -38,16 +40,18 @@ def _main() -> None:
     parser.add_argument("command", nargs="?", metavar="|".join(COMMANDS), default="list")
     parser.add_argument("--vocabulary", type=int, default=259, metavar="V", help="ids of the model that `show` draws")
     parser.add_argument("--split", default="validation", help="the split that `floor` and `sample` read")
-    parser.add_argument("--json", action="store_true", help="print the floor as JSON")
+    parser.add_argument("--json", action="store_true", help="print the list, or the floor, as JSON")
     parser.add_argument("words", nargs="*", metavar="family|override")
     arguments = parser.parse_intermixed_args()
     if arguments.command not in COMMANDS:
         hint = did_you_mean(arguments.command, COMMANDS)
         raise UserError(f"no command '{arguments.command}'{hint}; choose from {', '.join(COMMANDS)}")
+    if arguments.json and arguments.command not in JSON:
+        raise UserError(f"{arguments.command} has no --json; {' and '.join(JSON)} have")
     if arguments.command == "list":
         from zoo.listing import print_list
 
-        print_list(arguments.words)
+        print_list(arguments.words, arguments.json)
     elif arguments.command == "show":
         from zoo.show import print_tree
 

@@ -18,7 +18,7 @@ from zoo.errors import RunFailed, UserError
 from zoo.hydra_errors import refusal
 from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
-from zoo.words import refuse_absent_folders, refuse_unknown_flags
+from zoo.words import in_home, refuse_absent_folders, refuse_unknown_flags
 
 _raised: list[BaseException] = []
 """What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""
@@ -53,7 +53,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
     """Run a command; what goes wrong is told as one sentence, in the words of this project. With the name of a
     `command`, which is that of its file in `conf/`, `--help` is answered here and unknown flags are refused."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
-    sys.argv[1:] = words = quote_texts(sys.argv[1:])
+    sys.argv[1:] = words = in_home(quote_texts(sys.argv[1:]))
     find_plugins_here()
     sweep.forget()
     _raised.clear()

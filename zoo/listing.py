@@ -1,37 +1,50 @@
 """The table of all options."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
 from rich.table import Table
 
-from zoo.catalogue import catalogue
+from zoo.catalogue import Entry, catalogue
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.registry import did_you_mean
-from zoo.terminal import show
+from zoo.terminal import NARROW, show
 from zoo.words import split_words
 
+COLUMNS = {"family": "family", "option": "option", "summary": "what it is", "file": "file", "paper": "paper"}
+"""What is said of an option, and how the table calls it."""
 
-def print_list(words: Sequence[str]) -> None:
-    """Print every option of the families named in `words`, or of all; `plugins=` and `hydra.searchpath=` may be among
-    the words. Raises UserError for a family that does not exist."""
+
+def print_list(words: Sequence[str], as_json: bool = False) -> None:
+    """Print every option of the families named in `words`, or of all, as a table or as JSON; `plugins=` and
+    `hydra.searchpath=` may be among the words. Raises UserError for a family that does not exist."""
     plugins, searchpath, families = split_words(words)
     for family in families:
         if family not in FAMILY_PACKAGES:
             hint = did_you_mean(family, FAMILY_PACKAGES)
             raise UserError(f"no family '{family}'{hint}; choose from {', '.join(FAMILY_PACKAGES)}")
+    entries = catalogue(plugins, [Path(path) for path in searchpath])
+    rows = [_row(entry) for entry in entries if not families or entry.family in families]
+    if as_json:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("family", "option", "what it is", "file", "paper"):
+    for column in COLUMNS.values():
         table.add_column(column, overflow="fold")
-    for entry in catalogue(plugins, [Path(path) for path in searchpath]):
-        if not families or entry.family in families:
-            file = entry.config if entry.part is None else entry.part.file
-            line = "" if entry.part is None else f":{entry.part.line}"
-            paper = "" if entry.part is None else entry.part.paper
-            table.add_row(*map(escape, (entry.family, entry.option, entry.summary, _relative(file) + line, paper)))
-    show(table)
+    for row in rows:
+        table.add_row(*(escape(row[key]) for key in COLUMNS))
+    show(table, width=NARROW)
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    file = entry.config if entry.part is None else entry.part.file
+    line = "" if entry.part is None else f":{entry.part.line}"
+    paper = "" if entry.part is None else entry.part.paper
+    about = {"family": entry.family, "option": entry.option, "summary": entry.summary}
+    return {**about, "file": _relative(file) + line, "paper": paper}
 
 
 def _relative(path: Path) -> str:

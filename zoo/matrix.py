@@ -13,7 +13,7 @@ from zoo.mixer import Mixer, mixers
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.position import positions
-from zoo.terminal import show
+from zoo.terminal import NARROW, show
 from zoo.topology import topologies
 from zoo.words import split_words
 
@@ -35,10 +35,10 @@ def print_matrix(words: Sequence[str]) -> None:
         reasons = {(row, column): reason(row, column) for row in rows for column in columns}
         for row in rows:
             table.add_row(row, *("—" if reasons[row, column] else "yes" for column in columns))
-        show(table)
+        show(table, width=NARROW)
         for (row, column), why in reasons.items():
             if why:
-                show(escape(f"  {row} × {column}: {why}"))
+                show(escape(f"  {row} × {column}: {why}"), width=NARROW)
         show("")
 
 

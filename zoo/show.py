@@ -18,7 +18,7 @@ from zoo.errors import UserError
 from zoo.model import Model
 from zoo.plugins import load_plugins
 from zoo.stack import Stack
-from zoo.terminal import show
+from zoo.terminal import NARROW, show
 
 
 def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
@@ -34,7 +34,7 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     load_plugins(node["plugins"])
     with torch.device("meta"):
         model = assemble(parse_model(node["model"]), vocabulary)
-    show(draw(model, node["budget"]["context"]))
+    show(draw(model, node["budget"]["context"]), width=NARROW)
 
 
 def draw(model: Model, context: int) -> Tree:

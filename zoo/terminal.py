@@ -1,18 +1,21 @@
-"""Tables and trees on a terminal; whole lines, without padding, where the output is a pipe or a file."""
+"""Tables and trees on a terminal; lines without padding, whole unless asked otherwise, in a pipe or a file."""
 
 import sys
 
 from rich.console import Console, RenderableType
 
+WIDE, NARROW = 1000, 120
+"""Characters of a line where there is no terminal: so many that nothing is wrapped, or as many as a page shows."""
 
-def show(*parts: RenderableType) -> None:
-    """Print each part. On a terminal it is fitted to the width; elsewhere nothing is wrapped or padded."""
+
+def show(*parts: RenderableType, width: int = WIDE) -> None:
+    """Print each part. On a terminal it is fitted to its width, elsewhere to `width`, without padding."""
     console = Console()
     if console.is_terminal:
         for part in parts:
             console.print(part, highlight=False)
         return
-    plain = Console(width=1000, no_color=True, force_terminal=False)
+    plain = Console(width=width, no_color=True, force_terminal=False)
     for part in parts:
         with plain.capture() as captured:
             plain.print(part, highlight=False)

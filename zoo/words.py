@@ -1,10 +1,20 @@
 """The words of a command line, before Hydra reads them."""
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from zoo.errors import UserError
 from zoo.registry import did_you_mean
+
+
+def in_home(words: Iterable[str]) -> list[str]:
+    """The words, with ~ at the beginning of a value, or of one in a list, as the home folder that a shell would put
+    there: it does so in front of a word only, and Hydra cannot read it."""
+    return [
+        re.sub(r"(?<=[=,\[])~[\w.-]*(?=[/,\]]|$)", lambda found: os.path.expanduser(found[0]), one) for one in words
+    ]
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:

@@ -10,6 +10,7 @@ from tests.commands.conftest import TINY, Command
 
 REFUSED = {
     "a split that is none": ("splits=[validation,tset]", "'tset' (did you mean test?); choose from"),
+    "a split twice": ("splits=[test,validation,test]", "splits names 'test' twice"),
     "no split": ("splits=[]", "nothing to score"),
     "a negative context": ("context=-5", "error: context=-5 must be at least 1"),
     "negative batches": ("batches=-1", "error: batches=-1 must be at least 1"),
@@ -20,6 +21,7 @@ REFUSED = {
     "two evaluations at once": ("generate.prompt=a attention.text=b", "are two evaluations; ask for one at a time"),
     "a split while it speaks": ("generate.prompt=a splits=[test]", "'splits=[test]' says nothing to generate.prompt"),
     "a temperature while it is scored": ("generate.temperature=1", "says nothing to scoring; set generate.prompt too"),
+    "guesses without a draft": ("generate.prompt=line generate.drafted=2", "drafted=2 does nothing without a draft"),
     "no threads": ("runtime.threads=0", "runtime.threads=0 must be at least 1"),
 }
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Command
+from tests.commands.conftest import TINY, Command
 from tests.commands.test_plugins import plugin
 from zoo.__main__ import main
 from zoo.help import help_text
+from zoo.words import in_home
 
 __all__ = ["plugin"]
 
@@ -122,3 +123,39 @@ def test_help_of_an_evaluation_lists_what_can_be_chosen_there() -> None:
         assert there in said
     for elsewhere in ("adamw", "gpt2", "hydra:", "$"):
         assert elsewhere not in said.replace("--hydra-help", "")
+
+
+def test_a_home_folder_that_is_not_quoted_is_found_in_every_path(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "a home"
+    home.mkdir()
+    text.rename(home / "x.txt")
+    monkeypatch.setenv("HOME", str(home))
+    done = command("train", "data=text", "data.path=~/x.txt", "out=~/runs", "cache=~/cache", *TINY)
+    assert done.code == 0, done.err
+    (folder,) = (home / "runs").iterdir()
+    assert (home / "cache").is_dir()
+    done = command("evaluate", f"run=~/runs/{folder.name}", "json=~/scores.json", "cache=~/cache")
+    assert done.code == 0, done.err
+    assert (home / "scores.json").is_file()
+    assert command("evaluate", "study=~/runs").code == 0
+    assert (home / "runs" / "report.html").is_file()
+    assert not (tmp_path / "~").exists()
+
+
+def test_only_the_beginning_of_a_value_is_a_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/h")
+    given = ["~model", "a=~", "a=~/b", "a=[~/b,~/c]", "a=~/b,~/c", "a=x~/b", "a='~/b'", "a=~nobody_at_all/b", "~/b"]
+    found = [
+        "~model",
+        "a=/h",
+        "a=/h/b",
+        "a=[/h/b,/h/c]",
+        "a=/h/b,/h/c",
+        "a=x~/b",
+        "a='~/b'",
+        "a=~nobody_at_all/b",
+        "~/b",
+    ]
+    assert in_home(given) == found

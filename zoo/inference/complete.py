@@ -46,6 +46,8 @@ def continuations(
         raise UserError("there is no prompt; give at least one text")
     if objective_of(run).fills:
         raise UserError("this run fills blanks and cannot go on from a text: zoo.fill(run, 'the [MASK] learns')")
+    if draft is None and settings.drafted != Settings.drafted:
+        raise UserError(f"drafted={settings.drafted} does nothing without a draft; leave it out")
     special = run.tokenizer.special
     sampling = settings.sampling(banned=(special.start, special.mask))
     refuse_wrong_beams(settings.beams, settings.length_penalty, sampling)

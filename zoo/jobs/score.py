@@ -92,6 +92,8 @@ def _splits(asked: Any, corpus: Corpus) -> list[str]:
         if split not in corpus.splits:
             hint = did_you_mean(split, corpus.splits)
             raise UserError(f"splits: the corpus has no '{split}'{hint}; choose from {', '.join(corpus.splits)}")
+        if splits.count(split) > 1:
+            raise UserError(f"splits names '{split}' twice; name each split once")
     if not splits:
         raise UserError(f"splits: nothing to score; choose from {', '.join(corpus.splits)}")
     return splits
