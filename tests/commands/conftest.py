@@ -30,11 +30,12 @@ Command = Callable[..., Done]
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
     """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder. A run that
-    names no corpus reads one that need not be made first."""
+    names no corpus reads one that need not be made first, with little to score."""
 
     def call(script: str, *overrides: str, folder: Path = tmp_path) -> Done:
         if script == "train" and not any(one.startswith(("data=", "resume=", "study=", "--")) for one in overrides):
-            overrides = (*overrides, "data=pydoc")
+            few = () if any(one.startswith("data.split") for one in overrides) else ("data.split=[0.98,0.01,0.01]",)
+            overrides = (*overrides, "data=pydoc", *few)
         monkeypatch.chdir(folder)
         monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
         monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # a sweep leaves its own behind

@@ -65,7 +65,7 @@ def test_a_translator_shows_self_and_cross_attention(command: Command, tmp_path:
 
 
 def test_on_the_toy_language_heads_are_asked_for_the_referent(command: Command, tmp_path: Path) -> None:
-    sizes = ("data.tokens=[20000,4000,4000]", "budget.context=48")
+    sizes = ("data.tokens=[20000,2000,2000]", "budget.context=48")
     folder = trained(command, tmp_path, "data=toy", "tokenizer=words", *sizes)
     done = command("evaluate", f"run='{folder}'", "attention.text='about farms.'", "json=seen.json")
     assert done.code == 0, done.err

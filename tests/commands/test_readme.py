@@ -39,6 +39,12 @@ def a_run(command: Command, files: Path) -> str:
 TWO = ["study.variants=[{name: a, overrides: []}, {name: b, overrides: ['model/norm=none']}]", "study.published=[]"]
 """A study of two variants in place of all that it has."""
 
+FEW = "data.tokens=[20000,1000,1000]"
+"""Of a corpus that is made."""
+
+QUICK = ["latency.new_tokens=4", "latency.repetitions=1"]
+"""Of what is measured, where something is."""
+
 HERE = "hydra/launcher=basic"
 """Jobs in this process: the code under test is not that of other processes here."""
 
@@ -46,7 +52,7 @@ HERE = "hydra/launcher=basic"
 @pytest.fixture
 def a_study(command: Command, files: Path) -> None:
     """What stands for runs/studies/ladder."""
-    small = [*TINY, "data.tokens=[20000,4000,4000]", "seed=0", HERE]
+    small = [*TINY, FEW, "seed=0", HERE]
     assert command("train", "study=ladder", *TWO, *small).code == 0
 
 
@@ -81,11 +87,13 @@ def test_the_commands_of_the_readme_run(
         if given & {"run", "resume"} or (words[1] == "evaluate.py" and "study" in given):
             small = []
         if "data=toy" in words or of_study:
-            small = [*small, "data.tokens=[20000,4000,4000]"]
+            small = [*small, FEW]
         if of_study:
             small += [*TWO, *([] if "seed" in given else ["seed=0"])]
         if of_study or "-m" in words:
             small += [HERE]
+        if "latency.prompts" in given:
+            small += QUICK
         done = command(words[1].removesuffix(".py"), *words[2:], *small)
         assert done.code == 0, done.err
 

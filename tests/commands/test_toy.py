@@ -9,7 +9,7 @@ import pytest
 from tests.commands.conftest import TINY, Command
 from zoo.__main__ import main
 
-SMALL = ("data.tokens=[20000,4000,4000]",)
+SMALL = ("data.tokens=[20000,2000,2000]",)
 
 
 def metrics(root: Path, split: str) -> dict:

@@ -78,7 +78,7 @@ def test_the_golden_hash_of_the_translation() -> None:
     assert isinstance(source, Generated)
     assert (
         hashlib.sha256(b"".join(source.pieces("validation"))).hexdigest()
-        == "7b785475e151d7fd461242e31e5761892695c9d734c981719b380a18eb55f522"
+        == "b422b56095eace63024221a60075b32edae8c0ab6c9ec81a88da4b509ae443ad"
     )
 
 

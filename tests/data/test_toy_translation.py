@@ -15,9 +15,12 @@ from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.generated import END, Documents
 from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
+from zoo.data.split import SPLITS
+from zoo.errors import UserError
 from zoo.option import Option
 from zoo.toy import words
 from zoo.toy.generator import VERSION
+from zoo.toy.held_out import of_split
 from zoo.toy.second import ACCUSATIVE, second
 from zoo.toy.translation import translate
 from zoo.toy.words import ID
@@ -95,7 +98,7 @@ def test_a_translation_can_be_undone_so_no_two_words_are_alike() -> None:
 
 
 def test_the_floor_of_a_target_is_that_of_its_synonyms() -> None:
-    made = next(source().made("validation"))
+    made = next(source().made("train"))
     language = second()
     two = {
         int(form): rare
@@ -124,11 +127,43 @@ def test_a_sentence_and_the_synonyms_drawn_decide_the_translation() -> None:
     assert all(len({len(one) for one in made}) == 1 for made in by_source.values())
 
 
-def test_the_sources_are_the_sentences_of_the_documents() -> None:
-    text = b"".join(toy(**SETTINGS).pieces("validation"))
-    made = list(source().made("validation"))
-    said = b"".join(source().text(one) for part in made for one in list(part.parts(1))[::2])
-    assert said == text
+def said_in(split: str, **keys: Any) -> list[bytes]:
+    of = source(**keys)
+    return [of.text(one) for part in of.made(split) for one in list(part.parts(1))[::2]]
+
+
+def test_the_sources_are_sentences_of_the_documents_in_their_order() -> None:
+    text = b"".join(toy(**{**SETTINGS, "tokens": (0, 200_000, 0)}).pieces("validation"))
+    place = 0
+    for sentence in said_in("validation"):
+        place = text.index(sentence, place) + len(sentence)
+
+
+def test_no_sentence_is_in_two_splits_whatever_the_seed() -> None:
+    equal = {"tokens": (20_000, 20_000, 20_000)}
+    train, validation, test = (
+        {one for seed in (0, 1) for one in said_in(split, seed=seed, **equal)} for split in SPLITS
+    )
+    assert not train & validation
+    assert not train & test
+    assert not validation & test
+    assert min(map(len, (train, validation, test))) > 200
+
+
+def test_of_all_sentences_eight_tenths_are_for_training_and_a_tenth_for_each_other_split() -> None:
+    generator = source().generator
+    documents = generator.documents(0, 0, 1000)
+    made = translate(documents, generator.draws(0, 0, documents))
+    every = {tuple(said) for said, _ in pairs(made)}
+    parts = [{tuple(said) for said, _ in pairs(of_split(made, split))} for split in range(3)]
+    assert sum(map(len, parts)) == len(set().union(*parts)) == len(every)
+    assert np.allclose([len(part) / len(every) for part in parts], [0.8, 0.1, 0.1], atol=2 / np.sqrt(len(every)))
+
+
+def test_a_language_too_small_to_hold_sentences_out_is_refused() -> None:
+    two_sums = source(recall=0.0, copying=0.0, facts=0.0, arithmetic=1.0, largest=0)
+    with pytest.raises(UserError, match="documents have 0 sentences for validation, since each belongs to one split"):
+        list(two_sums.made("validation"))
 
 
 def test_objects_stand_in_the_accusative_and_the_verb_last() -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float32, Int64, UInt8
+from jaxtyping import Bool, Float32, Int64, UInt8
 
 from zoo.data.document import Document
 from zoo.data.source import Source
@@ -39,6 +39,13 @@ class Documents:
         a, b = self.offsets[first], self.offsets[last]
         arrays = (self.words[a:b], self.floor[a:b], self.skill[a:b], self.distance[a:b])
         return Documents(*arrays, self.offsets[first : last + 1] - a)
+
+    def only(self, chosen: Bool[np.ndarray, "D"]) -> "Documents":
+        """The documents that are chosen."""
+        lengths = np.diff(self.offsets)
+        keep = np.repeat(chosen, lengths)
+        arrays = (self.words[keep], self.floor[keep], self.skill[keep], self.distance[keep])
+        return Documents(*arrays, np.concatenate([[0], np.cumsum(lengths[chosen])]))
 
     def parts(self, words: int) -> Iterator["Documents"]:
         """The same in parts of about that many words."""

@@ -29,13 +29,17 @@ class Generator:
     def stream(self, split: int, size: int, at_once: int | None = None) -> Iterator[Documents]:
         """The first documents of a split that have at least `size` words and end marks together."""
         start, left = 0, size
-        typical = self.settings.shortest + 10 * int(self.settings.sentences)
         while left > 0:
-            count = max(8, min(at_once or AT_ONCE, left) // typical)
-            made = self.documents(split, start, count)
+            made = self.some(split, start, min(at_once or AT_ONCE, left))
+            count = len(made.offsets) - 1
             enough = int(np.searchsorted(made.offsets, left))
             yield made.part(0, min(enough, count))
             start, left = start + count, left - int(made.offsets[-1])
+
+    def some(self, split: int, start: int, size: int) -> Documents:
+        """Documents from number `start` on that have about `size` words, `AT_ONCE` at most."""
+        typical = self.settings.shortest + 10 * int(self.settings.sentences)
+        return self.documents(split, start, max(8, min(size, AT_ONCE) // typical))
 
     def documents(self, split: int, start: int, count: int) -> Documents:
         """Documents `start` to `start` + `count` − 1."""

@@ -2,21 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from zoo.data.generated import Documents
 from zoo.data.source import sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
+from zoo.errors import UserError
+from zoo.toy.held_out import TENTHS, first_words, of_split, source_words
 from zoo.toy.second import second
 from zoo.toy.translation import translate
+
+RAREST = 1000
+"""A language in which fewer documents than one in so many have a sentence for a split is too small to split."""
 
 
 @sources.register("toy_translation")
 @dataclass(kw_only=True)
 class ToyTranslation(FromToy):
     """The sentences of the documents of data=toy, each with its translation into a second toy language, see
-    docs/toy-language.md. Short sentences occur more than once, in held-out splits too: the floor knows."""
+    docs/toy-language.md. A sentence belongs to one split by its words (`zoo.toy.held_out`): none is in two."""
 
     kind: ClassVar[str] = "pairs"
     parts: ClassVar[int] = 2
@@ -27,9 +32,27 @@ class ToyTranslation(FromToy):
         super().__post_init__()
         self.surfaces = second().surfaces
 
+    def identity(self) -> dict[str, Any]:
+        """Also how sentences are held out."""
+        return {**super().identity(), "tenths": list(TENTHS)}
+
     def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
-        """The pairs of a split, some thousands at a time; `words` are those of the sources."""
-        index, start = SPLITS.index(split), 0
-        for documents in self.stream(split, words):
-            yield translate(documents, self.generator.draws(index, start, documents))
+        """The pairs of a split, some thousands at a time; `words` are those of the sources. Raises UserError where
+        the language is so small that hardly a sentence of it is held out."""
+        index = SPLITS.index(split)
+        left = self.tokens[index] if words is None else min(self.tokens[index], words)
+        share = TENTHS[index] / sum(TENTHS)
+        start, found = 0, 0
+        while left > 0:
+            documents = self.generator.some(index, start, int(left / share))
+            pairs = of_split(translate(documents, self.generator.draws(index, start, documents)), index)
             start += len(documents.offsets) - 1
+            found += len(pairs.offsets) // 2
+            if found < start // RAREST:
+                raise UserError(
+                    f"data=toy_translation: with these settings {start} documents have {found} sentences for {split},"
+                    " since each belongs to one split; allow more kinds of them, or set that size in data.tokens to 0"
+                )
+            kept = first_words(pairs, left)
+            left -= int(source_words(kept).sum())
+            yield kept

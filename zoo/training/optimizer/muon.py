@@ -22,7 +22,7 @@ class Muon(Optimizer):
         self,
         model: nn.Module,
         *,
-        lr: float = 1e-3,
+        lr: float = 5e-3,
         momentum: float = 0.95,
         betas: tuple[float, float] = (0.9, 0.99),
         eps: float = 1e-8,
