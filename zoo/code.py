@@ -27,6 +27,13 @@ def code_of(cls: type) -> str | None:
     return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
+def modules_of(name: str) -> set[str]:
+    """An imported module, and those of the user's own that it imports."""
+    files: dict[str, bytes] = {}
+    _read(name, name.partition(".")[0], files)
+    return {name, *files}
+
+
 def _read(name: str, top: str, files: dict[str, bytes]) -> None:
     """Add the file of a module, and of what it imports, to `files`: those of the package `top`, and others that are no
     library."""

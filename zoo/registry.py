@@ -58,6 +58,10 @@ class Registry(Generic[T]):
 
         return add
 
+    def registered(self) -> list[type[T]]:
+        """The classes that are there so far, without looking for more."""
+        return list(self._classes.values())
+
     def names(self) -> list[str]:
         """All names, sorted."""
         self._discover()

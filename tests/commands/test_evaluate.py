@@ -99,3 +99,20 @@ def test_rows_that_do_not_fit_are_refused_before_there_is_a_folder(
     assert done.code == 2
     assert words in done.err
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (("schedule.warmup=4",), "schedule.warmup=4 must be below budget.steps=4"),
+        (("model=gpt2", "model.position.max_positions=8"), "budget.context=16 positions, but"),
+        (("model.d_model=15",), "15"),
+    ],
+)
+def test_what_needs_no_corpus_to_be_told_is_told_before_one_is_made(
+    command: Command, tmp_path: Path, overrides: tuple[str, ...], words: str
+) -> None:
+    done = command("train", "data=toy", *TINY, *overrides)
+    assert done.code == 2
+    assert words in done.err
+    assert not (tmp_path / ".cache").exists()

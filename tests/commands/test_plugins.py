@@ -71,7 +71,7 @@ def test_a_plugin_trains_and_is_loaded_only_when_it_is_named(
 
 def forget() -> None:
     """What a new process does not know."""
-    for name in ("my_scale_part", "my_scale_help"):
+    for name in ("my_scale_part", "my_scale_help", "my_all"):
         sys.modules.pop(name, None)
     norms._classes.pop("my_scale", None)
 
@@ -119,7 +119,7 @@ def test_a_model_with_a_part_of_ones_own_is_built_from_python(plugin: list[str])
 
 
 def test_a_plugin_lies_in_the_folder_that_is_started_from(text: Path, tmp_path: Path) -> None:
-    (tmp_path / "lying_here.py").write_text("print('it is loaded')\n")
+    (tmp_path / "lying_here.py").write_text(f"print('it is loaded')\n{PART}")
     done = subprocess.run(
         [sys.executable, str(ROOT / "train.py"), "plugins=lying_here", "data=text", f"data.path='{text}'", *TINY],
         cwd=tmp_path,
@@ -172,6 +172,39 @@ def test_a_plugin_that_cannot_be_imported_is_told(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(UserError, match=f"plugins={name}: importing it fails with"):
         load_plugins(name)
+
+
+@pytest.mark.parametrize("words", [("train",), ("evaluate", "run=nowhere")])
+def test_a_module_that_registers_nothing_is_no_plugin(command: Command, words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "empty_part.py").write_text("import torch\nfrom zoo.norm.rmsnorm import RMSNorm\n")
+    for name in ("os", "empty_part", "os"):
+        done = command(*words, f"plugins=[{name}]")
+        assert done.code == 2
+        assert done.err.startswith(f"error: plugins={name} registers no part, and so does nothing; name a module that")
+
+
+def test_a_plugin_may_be_imported_before_and_may_have_its_parts_elsewhere(plugin: list[str], tmp_path: Path) -> None:
+    """Also in a second run in one process, where an import registers nothing new."""
+    code = tmp_path / "code"
+    (code / "my_all.py").write_text("import my_scale_part\n")
+    package = code / "my_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import importlib\nimportlib.import_module('my_package.inner')\n")
+    (package / "inner.py").write_text(PART.replace("my_scale", "my_inner"))
+    (code / "my_borrowed.py").write_text(
+        "from zoo.norm import norms\nfrom zoo.norm.rmsnorm import RMSNorm\n"
+        "norms.register('my_borrowed')(type('Borrowed', (RMSNorm,), {'__module__': 'some_library'}))\n"
+    )
+    forget()
+    try:
+        for _ in range(2):
+            load_plugins(["my_scale_part", "my_all", "my_package", "my_borrowed"])
+        forget()
+        load_plugins("my_all")
+    finally:
+        forget()
+        norms._classes.pop("my_inner", None)
+        norms._classes.pop("my_borrowed", None)
 
 
 def test_composing_inside_a_running_hydra_app_leaves_it_as_it_was() -> None:

@@ -49,7 +49,6 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
         splits=list(corpus.splits),
     )
     schedule = schedules.build(experiment.schedule)
-    schedule.factor(0, budget.steps)  # a warm-up longer than the run is refused before the start
     model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
     refuse_limit(model, budget.context, "budget.context")
     counted = costs(model, budget.context)

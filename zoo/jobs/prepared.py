@@ -18,11 +18,13 @@ from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.jobs.identity import science_of, with_resolved_paths
+from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
 from zoo.plugins import load_plugins
 from zoo.schema import convert
 from zoo.training.runtime import Machinery, Work, refuse_absent, resolve
+from zoo.training.schedule import schedules
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,16 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
     return Work(budget.context, 3.0 * rows * model.flops(*lengths(model, budget.context)), compiles)
 
 
+def _refuse_early(experiment: Experiment, *, matched: bool) -> None:
+    """What needs no corpus to be told, before one is made: a warm-up that fills the run, parts that do not fit, rows
+    that are too long. A model that is to be matched is not known yet."""
+    schedules.build(experiment.schedule).factor(0, experiment.budget.steps)
+    if not matched:
+        with torch.device("meta"):
+            model = assemble(experiment.model, vocabulary=1)
+        refuse_limit(model, experiment.budget.context, "budget.context")
+
+
 def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:
     """Read the config; the tokens of the corpus are made ready, nothing else is written. Raises UserError for bad
     input."""
@@ -64,9 +76,10 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = parse(node)
     refuse_absent(experiment.runtime)  # before a corpus is made; what is measured is measured when all else is in order
-    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
+    _refuse_early(experiment, matched=wanted is not None and wanted.get("target") != "none")
+    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
         experiment = parse(node)
