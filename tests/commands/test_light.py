@@ -1,20 +1,22 @@
 """Answers that need no torch do not import it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands.conftest import TINY, Command
 from zoo.help import help_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
-WITHOUT_TORCH = """
+WITHOUT = """
 import sys, runpy
 class Forbid:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("torch", "numpy", "transformers", "scipy", "plotly"):
+        if name.startswith(HEAVY):
             raise AssertionError(f"{name} was imported")
 sys.meta_path.insert(0, Forbid())
 sys.argv = sys.argv[1:]
@@ -24,6 +26,9 @@ if sys.argv[0] == "zoo":
 else:
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
+
+WITHOUT_TORCH = f"HEAVY = ('torch', 'numpy', 'transformers', 'scipy', 'plotly'){WITHOUT}"
+WITHOUT_COMPILER = f"HEAVY = ('torch._dynamo', 'torch._inductor'){WITHOUT}"
 
 
 @pytest.mark.parametrize(
@@ -73,3 +78,19 @@ def test_help_lists_options_of_a_folder_on_the_search_path(tmp_path: Path) -> No
     (tmp_path / "model" / "norm").mkdir(parents=True)
     (tmp_path / "model" / "norm" / "mine.yaml").write_text("name: mine\n")
     assert "mine" in help_text("train", [f"hydra.searchpath=[{tmp_path}]", "--help"])
+
+
+def test_a_finished_run_is_found_without_the_compiler(command: Command, text: Path, tmp_path: Path) -> None:
+    words = ["data=text", f"data.path='{text}'", *TINY]
+    assert command("train", *words).code == 0
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_COMPILER, str(ROOT / "train.py"), *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "done already" in done.stdout

@@ -2,6 +2,7 @@
 
 import gc
 import random
+import sys
 
 import numpy as np
 import torch
@@ -15,12 +16,14 @@ def start_fresh() -> None:
     torch.set_default_device(None)
     torch.set_grad_enabled(True)
     torch.set_autocast_enabled("cpu", False)
-    torch.use_deterministic_algorithms(False)
+    if torch.are_deterministic_algorithms_enabled():  # setting it imports the compiler, a second of a short run
+        torch.use_deterministic_algorithms(False)
     torch.set_float32_matmul_precision("highest")
     random.seed(0)
     np.random.seed(0)
     torch.manual_seed(0)
-    torch.compiler.reset()
+    if "torch._dynamo" in sys.modules:
+        torch.compiler.reset()
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         gc.collect()  # what is still held in cycles cannot be given back; on a CPU that can wait
         torch.cuda.empty_cache()
