@@ -323,6 +323,23 @@ def test_a_score_below_the_floor_is_told(tmp_path: Path) -> None:
     assert facts[1].startswith("Too good to be true: `peeks`, below")
 
 
+def test_variants_that_end_alike_are_not_told_apart(tmp_path: Path) -> None:
+    report = built(write_study(tmp_path, lambda variant, tuning, seed: 2.0, ("base", "other"), range(2)))
+    assert "From 32 to 128 tokens the test loss above the floor of each variant changes by +0.096" in section(
+        report, "lengths"
+    )
+    assert "All end at a" in section(report, "curves")
+
+
+def test_a_variant_without_words_at_a_distance_is_not_the_nearest_there(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}), ("base", "other"), range(2))
+    for run in ("run-0", "run-1"):  # those of base
+        scores = json.loads((tmp_path / run / "scores.json").read_text())
+        del scores["test"]["skills"]["recall"]["by_distance"]["8–15"]
+        write(tmp_path / run / "scores.json", scores)
+    assert "8–15 words back: nearest to the floor is `other`" in section(built(folder), "distances")
+
+
 def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), ("base", "other"), range(2))
     assert "Held-out" not in " ".join(built(folder).page.facts)

@@ -67,6 +67,8 @@ def _title(lines: dict[str, list[Series]], split: str) -> str:
     if len(ends) == 1:
         return f"`{best}` ends at a {split} loss of {ends[best]:.4f}"
     worst = max(ends, key=lambda name: ends[name])
+    if worst == best:
+        return f"All end at a {split} loss of {ends[best]:.4f}"
     return f"`{best}` ends lowest, at a {split} loss of {ends[best]:.4f}, and `{worst}` highest, at {ends[worst]:.4f}"
 
 

@@ -58,8 +58,7 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     rows = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "nats above the floor, by words back")
     far = distances[-1]
-    best = min(found, key=lambda name: mean(found[name].get(far, [])) or 0.0)
-    value = mean(found[best].get(far, [])) or 0.0
+    best, value = min(_known(found, far).items(), key=lambda one: one[1])
     title = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{best}`, {value:.3f} nats above it"
     return Figure(
         title, marks, Axis("words back", categories=distances), Axis("loss above the floor (nats per target)"), table
@@ -81,11 +80,16 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         rows.append(["chance", *[chance] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
     far = distances[-1]
-    best = max(found, key=lambda name: mean(found[name].get(far, [])) or 0.0)
-    value = mean(found[best].get(far, [])) or 0.0
+    best, value = max(_known(found, far).items(), key=lambda one: one[1])
     than = "" if chance is None else f", where chance gives {chance:.1%}"
     title = f"{skill.capitalize()}, {far} words back: `{best}` is right most often, in {value:.1%}{than}"
     return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
+
+
+def _known(found: dict[str, dict[str, list[float]]], distance: str) -> dict[str, float]:
+    """The mean of each variant that has words at that distance; at least one has."""
+    means = {name: mean(one.get(distance, [])) for name, one in found.items()}
+    return {name: value for name, value in means.items() if value is not None}
 
 
 def _chance(findings: Findings, skill: str) -> float | None:

@@ -69,11 +69,13 @@ def _title(found: dict[str, dict[int, list[float]]], what: str, trained: object)
     whole = {name: one for name, one in found.items() if first in one and last in one}
     growth = {name: (mean(one[last]) or 0.0) - (mean(one[first]) or 0.0) for name, one in whole.items()}
     ends = f"{first:,} to {last:,} tokens"
-    if len(growth) == 1:
-        (only,) = growth
-        said = f"From {ends} the {what} of `{only}` changes by {growth[only]:+.3f}"
+    least, most = (pick(growth, key=lambda n: growth[n], default="") for pick in (min, max))
+    if not growth:
+        said = f"No variant was scored at {first:,} and at {last:,} tokens"
+    elif least == most:
+        whose = f"`{least}`" if len(growth) == 1 else "each variant"
+        said = f"From {ends} the {what} of {whose} changes by {growth[least]:+.3f}"
     else:
-        least, most = min(growth, key=lambda n: growth[n]), max(growth, key=lambda n: growth[n])
         said = f"From {ends} the {what} changes by {growth[least]:+.3f} with `{least}` and by {growth[most]:+.3f} with"
         said += f" `{most}`"
     cannot = [name for name, one in found.items() if last not in one]
