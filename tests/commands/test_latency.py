@@ -7,6 +7,7 @@ import pytest
 
 from tests.commands.conftest import TINY, Command
 from tests.page.chromium import CHROMIUM, Browser
+from zoo.study.measured import misfit
 
 
 @pytest.fixture
@@ -23,6 +24,10 @@ def test_both_phases_are_measured_and_drawn(command: Command, folder: Path) -> N
     done = command("evaluate", f"run='{folder}'", *wanted, "json=copy.json", "runtime.threads=1")
     assert done.code == 0, done.err
     assert "TTFT ms" in done.out
+    places = [(4, 1), (4, 3), (40, 1), (40, 3)]
+    told = [f"measuring prompt {prompt}, batch {batch} ({i} of 4)" for i, (prompt, batch) in enumerate(places, start=1)]
+    assert done.err.splitlines() == told
+    assert not misfit(json.loads((folder / "latency.json").read_text()))
     assert "TTFT: time to the first token" in done.out  # what the columns mean
     found = json.loads((folder / "latency.json").read_text())
     assert json.loads(Path("copy.json").read_text()) == found

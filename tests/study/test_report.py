@@ -255,6 +255,35 @@ def test_generation_is_drawn_per_variant_where_it_was_measured_alike(tmp_path: P
     assert each.title == "A token takes least time with `base`: 2.00 ms after a prompt of 16, at batch 4"
 
 
+DAMAGED: dict[str, Any] = {
+    "measurements is no list with something in it": {"measurements": {"a": 1}},
+    "measurements[0] is no mapping": {"measurements": [3]},
+    "measurements[0].prompt is not a whole number": {"measurements": [{"batch": 1, "prompt": "8"}]},
+    "plan is no mapping": {"plan": None},
+    "plan.compiled is not true or false": {"plan": {"new_tokens": 4, "repetitions": 3, "compiled": "no"}},
+    "machinery.threads is not a whole number": {"machinery": {"threads": -1, "device": "cpu", "dtype": "float32"}},
+    "machine.processor is not text": {"machine": {}},
+}
+
+
+@pytest.mark.parametrize("said", DAMAGED)
+def test_a_damaged_measurement_is_told_and_the_others_are_drawn(tmp_path: Path, said: str) -> None:
+    names = ("base", "other")
+    bare = {name: {"rich": False} for name in names}
+    folder = write_study(tmp_path, noisy(dict.fromkeys(names, 0.0)), names, range(1), run=bare)
+    write(tmp_path / "run-0" / "latency.json", latency(0.002) | DAMAGED[said])
+    write(tmp_path / "run-1" / "latency.json", latency(0.002))
+    report = built(folder)
+    found = next(one for one in report.page.sections if one.key == "generation")
+    told = f"Not drawn of base, seed 0: its latency.json is damaged ({said}); measure it again."
+    assert told in found.blocks
+    assert any(isinstance(block, Figure) for block in found.blocks)
+    assert report.findings.evidence.done("base")
+    short = latency(0.002)
+    write(tmp_path / "run-0" / "latency.json", short | {"measurements": short["measurements"][:1]})
+    assert "not drawn: other" in section(built(folder), "generation")
+
+
 def test_a_run_that_cannot_be_read_is_told_and_the_rest_is_reported(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
     (tmp_path / "run-4" / "metrics.jsonl").write_text("{\n")

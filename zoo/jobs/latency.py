@@ -1,5 +1,6 @@
 """Measure what generating with a trained run costs."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -51,7 +52,11 @@ def measured(given: Opened, plan: Plan) -> dict[str, Any]:
     """What `latency.json` holds: how it was measured, and a list of `Latency`."""
     machinery = given.machinery
     plan = replace(plan, compiled=machinery.compile)
-    rows = list(measure(given.run.model, plan, machinery.autocast))
+    places = [(prompt, batch) for prompt in plan.prompts for batch in plan.batches]
+    measurements, rows = measure(given.run.model, plan, machinery.autocast), []
+    for number, (prompt, batch) in enumerate(places, start=1):
+        print(f"measuring prompt {prompt:,}, batch {batch:,} ({number} of {len(places)})", file=sys.stderr, flush=True)
+        rows.append(next(measurements))
     about = {"run": given.folder.name, "step": given.run.step, "plan": vars(plan), "machinery": machinery.as_dict()}
     about |= given.run.mismatch.as_dict()
     return {"version": 1, **about, "machine": environment()["machine"], "measurements": [one.as_dict() for one in rows]}

@@ -9,6 +9,7 @@ from zoo.mismatch import told
 from zoo.number import counted
 from zoo.page import Block, Figure, Section
 from zoo.study.evidence import Evidence
+from zoo.study.measured import misfit
 from zoo.study.report.findings import Findings
 from zoo.study.run import Run
 
@@ -81,16 +82,25 @@ def _figures(evidence: Evidence, measured: Mapping[str, list[One]]) -> list[Figu
 
 def _measured(runs: list[Run]) -> Run | None:
     """The first run, by seed, whose generation was measured."""
-    return next((run for run in runs if run.latency.get("measurements") and not told(run.latency)), None)
+    return next((run for run in runs if run.latency and not _reasons(run)), None)
 
 
 def _unused(evidence: Evidence) -> Iterator[str]:
-    """What was measured of a model that is not the one that was trained, with the reason."""
+    """What was measured and cannot be used, with the reason."""
     for name in evidence.shown:
         for run in evidence.done(name):
-            yield from (f"Not drawn of {name}, seed {run.seed}: {mark}" for mark in told(run.latency))
+            yield from (f"Not drawn of {name}, seed {run.seed}: {reason}" for reason in _reasons(run))
+
+
+def _reasons(run: Run) -> list[str]:
+    """Why a measurement cannot be used: it is damaged, or of a model that is not the one that was trained."""
+    if not run.latency:
+        return []
+    wrong = misfit(run.latency)
+    return [f"its latency.json is damaged ({wrong}); measure it again."] if wrong else told(run.latency)
 
 
 def _how(found: Mapping[str, Any]) -> object:
     """What must be equal for two measurements to be compared."""
-    return [found[key] for key in ("plan", "machinery", "machine")]
+    what = sorted((one["prompt"], one["batch"]) for one in found["measurements"])
+    return [what, *(found[key] for key in ("plan", "machinery", "machine"))]

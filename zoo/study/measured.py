@@ -1,0 +1,42 @@
+"""Whether what latency.json of a run holds is what a measurement writes: the file may come from anywhere."""
+
+import math
+from typing import Any
+
+SPREAD = {"median": float, "low": float, "high": float}
+ONE = {
+    "batch": int,
+    "prompt": int,
+    "first_token_seconds": SPREAD,
+    "token_seconds": SPREAD,
+    "by_position": [{"position": int, "seconds": SPREAD}],
+    "tokens_per_second": SPREAD,
+    "state_bytes_counted": int,
+    "state_bytes": int,
+    "peak_bytes": int,
+}
+SHAPE = {
+    "plan": {"new_tokens": int, "repetitions": int, "compiled": bool},
+    "machinery": {"threads": int, "device": str, "dtype": str},
+    "machine": {"processor": str},
+    "measurements": [ONE],
+}
+"""What a report reads of it. A list has at least one entry; numbers are finite and not below 0."""
+
+WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def misfit(found: Any, shape: Any = SHAPE, where: str = "") -> str:
+    """The first place that is not as it should be, as in 'plan.new_tokens is no whole number'; empty where all is."""
+    match shape:
+        case dict():
+            if not isinstance(found, dict):
+                return f"{where} is no mapping".strip()
+            places = [(key, one, f"{where}.{key}".lstrip(".")) for key, one in shape.items()]
+            return next((said for key, one, at in places if (said := misfit(found.get(key), one, at))), "")
+        case [inner]:
+            if not isinstance(found, list) or not found:
+                return f"{where} is no list with something in it"
+            return next((said for i, one in enumerate(found) if (said := misfit(one, inner, f"{where}[{i}]"))), "")
+    right = type(found) in (int, float) and math.isfinite(found) if shape is float else type(found) is shape
+    return "" if right and (shape in (bool, str) or found >= 0) else f"{where} is not {WORDS[shape]}"
