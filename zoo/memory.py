@@ -1,8 +1,11 @@
 """What asks for more memory than there is."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import torch
 
 from zoo.errors import UserError
 
@@ -22,3 +25,18 @@ def enough_memory(advice: str) -> Iterator[None]:
             raise
         how = f" ({asked[0].lower()})" if asked else ""
         raise UserError(f"this needs more memory than there is{how}; {advice}") from error
+
+
+def room(device: torch.device) -> int:
+    """Bytes of memory that the device has in all, taken or not."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def refuse_beyond(least: int, device: torch.device, what: str, advice: str) -> None:
+    """Raise UserError when not even `least` bytes fit: what is out of all proportion would else be worked at for long,
+    or take the memory of everything that runs beside it."""
+    there = room(device)
+    if least > there:
+        raise UserError(f"{what} at least {least / 2**30:,.0f} GiB, and there are {there / 2**30:,.0f} GiB; {advice}")

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+import zoo.memory
 from tests.commands.conftest import TINY
 from zoo.compose import compose
 from zoo.config import parse, plain
 from zoo.data.source import sources
 from zoo.errors import RunFailed, UserError
+from zoo.jobs.generate import generate
 from zoo.jobs.score import score
 from zoo.jobs.train import train
 from zoo.paths import CONF
@@ -101,3 +103,32 @@ def test_a_key_of_evaluate_with_an_absurd_value_is_refused_or_runs(here: Path) -
     node = plain(compose([f"run={folder}", "runtime.threads=1", "batches=1"], config="evaluate"))
     for place in leaves(node):
         bear(score, node, place)
+
+
+MANY = 10**9
+PROMPT = {"prompt": "a", "stream": False}
+
+
+@pytest.mark.parametrize("key", ["batch_size", "accumulate"])
+def test_more_rows_than_any_memory_holds_are_refused_at_once(here: Path, key: str) -> None:
+    node = plain(compose(["data.path=t.txt", *SMALL, "budget.context=512"]))
+    node["budget"] |= {key: MANY}
+    node["data"] |= {"split": [0.5, 0.25, 0.25]}
+    with pytest.raises(UserError, match=r"rows? .*need at least [\d,]+ GiB, and there are [\d,]+ GiB; make budget\."):
+        train(node, {}, [])
+    assert not (here / "runs").exists()
+
+
+@pytest.mark.parametrize("key", ["samples", "max_new_tokens", "beams"])
+def test_more_texts_than_any_memory_holds_are_refused_at_once(
+    here: Path, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zoo.memory, "room", lambda device: 16 * 2**30)
+    folder = train(plain(compose(["data.path=t.txt", *SMALL])), {}, [])
+    node = plain(compose([f"run={folder}", "runtime.threads=1"], config="evaluate"))
+    node["generate"] |= PROMPT | {key: MANY}
+    said = r"texts of [\d,]+ new tokens need at least [\d,]+ GiB, and there are 16 GiB; make max_new_tokens, samples"
+    with pytest.raises(UserError, match=said):
+        generate(node)
+    node["generate"] |= PROMPT | {key: 2}
+    assert generate(node)

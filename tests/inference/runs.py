@@ -38,7 +38,7 @@ class Rigged(Model):
     def __init__(self, says: Sequence[Sequence[int]], vocabulary: int = 5):
         nn.Module.__init__(self)
         self.says, self.vocabulary, self.limit, self.step = says, vocabulary, None, 0
-        self.topology = type("Any", (), {"traits": Traits(generates=True)})()
+        self.topology = type("Any", (), {"traits": Traits(generates=True), "state_elements": lambda *_: 0})()
         self.head = type("Head", (), {"out": nn.Linear(1, 1)})()
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
