@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from zoo.context import Context, Sequence
+from zoo.room import room
 from zoo.state import State
 
 Extended = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"], Context]
@@ -32,7 +33,7 @@ class KeyValues(State):
     def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
         """Take in keys and values of new positions."""
         if not self.length:
-            self.keys, self.values = (one.new_empty(*one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
+            self.keys, self.values = (room(one, *one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
         before = self.length
         self.length = before + k.shape[2]
         new = context.once("columns", lambda: torch.arange(before, self.length, device=k.device))
