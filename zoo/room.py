@@ -12,9 +12,8 @@ LARGE_PAGE = 1 << 21
 
 
 def room(like: Tensor, *shape: int) -> Tensor:
-    """An empty tensor of that shape, with the dtype and device of `like`. In main memory a large one lies on large pages
-    where the system gives them: hundreds of times fewer are made ready while it fills, and looked up while it is read.
-    """
+    """An empty tensor of that shape, with the dtype and device of `like`. In main memory a large one lies on large
+    pages where there are some: far fewer are made ready while it fills, and looked up while it is read."""
     size = math.prod(shape) * like.element_size()
     if like.device.type != "cpu" or size < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return like.new_empty(shape)
