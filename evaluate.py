@@ -5,6 +5,7 @@ python evaluate.py run=runs/<run> data=text data.path=my.txt   on another corpus
 python evaluate.py run=runs/<run> data=text data.path=my.txt data.split=[0,0,1]   on all of it
 python evaluate.py run=runs/<run> 'latency.prompts=[16,64]'      time to the first token and per token, memory
 python evaluate.py run=runs/<run> attention.text="about forests. the small dog sleeps."   what every head looks at
+python evaluate.py run=runs/<run> translation.pairs=500        exact match and chrF of what it translates
 python evaluate.py run=runs/<run> generate.prompt="about forests. the small"   what it says after a text
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
@@ -49,6 +50,10 @@ def evaluate(config: DictConfig) -> None:
         from zoo.jobs.attention import attention
 
         attention(config)
+    elif mode == "translation.pairs":
+        from zoo.jobs.translation import translation
+
+        translation(config)
     elif mode == "generate.prompt":
         from zoo.jobs.generate import generate
 

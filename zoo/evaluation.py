@@ -1,6 +1,7 @@
 """What an evaluation is asked for: one thing at a time, and no word on the command line that says nothing to it."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -10,6 +11,7 @@ ALWAYS = frozenset({"run", "strict", "runtime", "cache", "plugins", "json", "hyd
 READS = {
     "latency.prompts": frozenset({"latency"}),
     "attention.text": frozenset({"attention"}),
+    "translation.pairs": frozenset({"translation", "splits", "batch_size"}),
     "generate.prompt": frozenset({"generate"}),
 }
 """What each evaluation in place of scoring is asked for by, and the keys that it reads beside those of all."""
@@ -24,7 +26,7 @@ def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
         raise UserError(
             "no value for run; give run=runs/<run>, or study=runs/studies/<study> for the report of a study"
         )
-    asked = [key for key in READS if config[key.split(".")[0]][key.split(".")[1]] is not None]
+    asked = [key for key in READS if _value(config, key) is not None]
     if len(asked) > 1:
         raise UserError(f"{asked[0]} and {asked[1]} are two evaluations; ask for one at a time")
     mode = asked[0] if asked else None
@@ -36,3 +38,11 @@ def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
             advice = f"set {other} too" if other and mode is None else "leave it out"
             raise UserError(f"'{word}' says nothing to {mode or 'scoring'}; {advice}")
     return mode
+
+
+def _value(config: DictConfig, key: str) -> Any:
+    """What stands at `node.key`. Raises UserError where the node is no mapping."""
+    node, _, last = key.partition(".")
+    if not isinstance(config[node], DictConfig):
+        raise UserError(f"{node} must be a mapping, as in {key}=…")
+    return config[node].get(last)

@@ -36,6 +36,14 @@ def a_run(command: Command, files: Path) -> str:
     return f"runs/{folder.name}"
 
 
+@pytest.fixture
+def a_translator(command: Command, files: Path) -> str:
+    """What stands for runs/<run> where a run translates."""
+    assert command("train", "model=transformer_2017", "data=pairs", "data.path=pairs.tsv", *TINY).code == 0
+    (folder,) = (files / "runs").iterdir()
+    return f"runs/{folder.name}"
+
+
 TWO = ["study.variants=[{name: a, overrides: []}, {name: b, overrides: ['model/norm=none']}]", "study.published=[]"]
 """A study of two variants in place of all that it has."""
 
@@ -66,7 +74,8 @@ def test_the_commands_of_the_readme_run(
     files: Path,
 ) -> None:
     if "runs/<run>" in line:
-        line = line.replace("runs/<run>", request.getfixturevalue("a_run"))
+        which = "a_translator" if "translation.pairs" in line else "a_run"
+        line = line.replace("runs/<run>", request.getfixturevalue(which))
     if "runs/studies/<study>" in line:
         request.getfixturevalue("a_run")
         line = line.replace("runs/studies/<study>", "runs")

@@ -116,6 +116,7 @@ def write_run(
         lengths = [{"context": context, "loss": end + context / 1000, "floor": 1.5} for context in (32, 64, 128)]
         norms = {f"stack.layers.{layer}.{part}": 0.5 / (layer + 1) for layer in range(2) for part in ("mixer", "ffn")}
         write(folder / "latency.json", latency(0.002 / speed))
+        write(folder / "translation.json", translation(0.5, 70.0))
         write(folder / "scores.json", {**scores, "lengths": lengths, "gradients": {"initial": norms, "final": norms}})
     write(folder / "status.json", {"state": state or ("done" if done else "diverged"), "step": steps, "reason": ""})
 
@@ -147,6 +148,17 @@ def latency(seconds: float, threads: int = 1) -> dict[str, Any]:
         "machine": {"processor": "a processor"},
         "measurements": rows,
     }
+
+
+def translation(exact: float, chrf: float, pairs: int = 500) -> dict[str, Any]:
+    """What translation.json holds of a model with those scores, on a language whose synonyms are known."""
+    synonyms = {"exact": exact + 0.1, "best": 0.9}
+    splits = [
+        {"split": split, "pairs": pairs, "too_long": 0, "exact": exact, "chrf": chrf, "synonyms": synonyms}
+        for split in ("validation", "test")
+    ]
+    machinery = {"device": "cpu", "dtype": "float32"}
+    return {"asked": pairs, "sacrebleu": "2.6.0", "signature": "nc:6", "machinery": machinery, "splits": splits}
 
 
 def _skills(loss: float) -> dict[str, Any]:

@@ -21,9 +21,14 @@ Where the token of a word holds the space before it, so does the blank."""
 def open_with(run: Run, texts: Sequence[str]) -> Prompt:
     """A row for each text, as the run's objective opens it; shorter ones are padded on the left. Raises UserError for a
     text that is empty or has what the run's tokenizer does not know."""
+    return open_tokens(run, [encode(run.tokenizer, text) for text in texts])
+
+
+def open_tokens(run: Run, texts: Sequence[Tensor]) -> Prompt:
+    """The same of texts that are tokens already."""
     objective = objective_of(run)
     special, traits = run.tokenizer.special, run.model.topology.traits
-    opened = [objective.opening(encode(run.tokenizer, text), special, traits) for text in texts]
+    opened = [objective.opening(text, special, traits) for text in texts]
     device = run.model.head.out.weight.device
     tokens, real = padded([prompt for _, prompt in opened], device)
     sources = [source for source, _ in opened if source is not None]

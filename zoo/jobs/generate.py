@@ -2,10 +2,8 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-import torch
 from omegaconf import DictConfig
 
 from zoo.api import Run, load
@@ -17,7 +15,7 @@ from zoo.inference.fill import Filled, Filling, fillings
 from zoo.inference.opening import objective_of
 from zoo.inference.settings import Settings
 from zoo.inference.speculative import Guesses
-from zoo.jobs.opened import machinery_of, put
+from zoo.jobs.opened import computing, machinery_of, put
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.show_text import Shown, show_filled
 from zoo.memory import enough_memory
@@ -54,7 +52,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         draft = None if path is None else load(path)
         shown = Shown(prompts, settings, stream)
         machinery = _place([run] if draft is None else [run, draft], node)
-        with enough_memory(SMALLER), _dtype(machinery):
+        with enough_memory(SMALLER), computing(machinery):
             found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
         shown.show(found)
         if draft is not None:
@@ -63,7 +61,7 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         filling = _settings(Filling, asked, "blanks are filled")
         if path is not None:
             raise UserError("generate.draft does nothing where blanks are filled; leave it out")
-        with enough_memory("give fewer or shorter prompts"), _dtype(_place([run], node)):
+        with enough_memory("give fewer or shorter prompts"), computing(_place([run], node)):
             found = fillings(run, prompts, filling)
         show_filled(found)
     for mark in told(run.mismatch.as_dict()):
@@ -89,9 +87,3 @@ def _place(runs: Sequence[Run], node: Mapping[str, Any]) -> Machinery:
     machinery = machinery_of(node)
     put(runs, machinery)
     return machinery
-
-
-def _dtype(machinery: Machinery) -> AbstractContextManager[Any]:
-    """Computing in the dtype of `runtime`."""
-    kind = torch.device(machinery.device).type
-    return torch.autocast(kind, machinery.autocast or torch.bfloat16, enabled=machinery.autocast is not None)

@@ -1,6 +1,7 @@
 """A run as an evaluation asks for it: rebuilt, and put where it is to be computed."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,13 @@ def opened(node: Mapping[str, Any]) -> Opened:
     run = load(path, strict=convert(node["strict"], bool, "strict"))
     machinery = machinery_of(node)
     put([run], machinery)
+    return Opened(run, folder_of(path), machinery)
+
+
+def folder_of(path: Path) -> Path:
+    """The run folder that the path is, or in which it is a checkpoint; a published folder is its own."""
     whole = (path / "config.yaml").exists() or is_published(path)
-    return Opened(run, path if whole else path.resolve().parent.parent, machinery)
+    return path if whole else path.resolve().parent.parent
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
@@ -64,6 +70,12 @@ def _trained_in(path: Path) -> str:
         if (folder / "record.json").is_file():
             return str(read_record(folder)["machinery"].get("dtype", "auto"))
     return "auto"
+
+
+def computing(machinery: Machinery) -> AbstractContextManager[Any]:
+    """Computing in the dtype of `runtime`."""
+    kind = torch.device(machinery.device).type
+    return torch.autocast(kind, machinery.autocast or torch.bfloat16, enabled=machinery.autocast is not None)
 
 
 def put(runs: Iterable[Run], machinery: Machinery) -> None:

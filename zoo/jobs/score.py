@@ -9,9 +9,9 @@ from rich.table import Table
 
 from zoo.api import Run, load
 from zoo.config import plain, positive, refuse_unknown
-from zoo.data.corpus import Corpus, load_corpus
+from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
-from zoo.jobs.job import HELD_OUT
+from zoo.jobs.held_out import held_out
 from zoo.jobs.opened import machinery_of, runtime_of
 from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.results import json_target, write_json
@@ -20,7 +20,6 @@ from zoo.memory import enough_memory
 from zoo.mismatch import told
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
-from zoo.registry import did_you_mean
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
 from zoo.training.evaluate import Scores
@@ -41,6 +40,7 @@ KEYS = (
     "cache",
     "latency",
     "attention",
+    "translation",
     "generate",
     "plugins",
 )
@@ -72,7 +72,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     runtime_of(node)
     data = parse_option("data", node.get("data") or run.config.get("data"), "data")
     corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
-    splits = _splits(node["splits"], corpus)
+    splits = held_out(node["splits"], corpus)
     context = context or run.config["context"]
     refuse_limit(run.model, context, "context")
     objective = objectives.build(parse_option("objective", run.config["objective"], "objective"))
@@ -82,21 +82,6 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)
     return {split: measured(run.model, feed, split, machinery, batches=batches, compiled=True) for split in splits}
-
-
-def _splits(asked: Any, corpus: Corpus) -> list[str]:
-    """The splits to score: those that are asked for, which the corpus must have; else the held-out ones it has."""
-    named = convert(asked, tuple[str, ...] | None, "splits")
-    splits = [split for split in HELD_OUT if split in corpus.splits] if named is None else list(named)
-    for split in splits:
-        if split not in corpus.splits:
-            hint = did_you_mean(split, corpus.splits)
-            raise UserError(f"splits: the corpus has no '{split}'{hint}; choose from {', '.join(corpus.splits)}")
-        if splits.count(split) > 1:
-            raise UserError(f"splits names '{split}' twice; name each split once")
-    if not splits:
-        raise UserError(f"splits: nothing to score; choose from {', '.join(corpus.splits)}")
-    return splits
 
 
 def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:

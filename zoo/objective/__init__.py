@@ -46,6 +46,8 @@ class Objective(ABC):
     """What it asks of a topology, to complete the sentence 'this objective needs a topology that …'."""
     fills: ClassVar[bool] = False
     """Whether a model that was trained so can say what stands in place of the mask mark."""
+    translates: ClassVar[bool] = False
+    """Whether a model that was trained so on pairs says the target of a source."""
     reads: ClassVar[frozenset[str]] = frozenset({"text"})
     """The kinds of corpus it can be made of: text, pairs."""
 

@@ -1,4 +1,5 @@
-"""Whether what latency.json of a run holds is what a measurement writes: the file may come from anywhere."""
+"""Whether what latency.json of a run holds, or another file of scores, is what is written there: it may come from
+anywhere."""
 
 import math
 from typing import Any

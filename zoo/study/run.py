@@ -33,6 +33,8 @@ class Run:
     lengths: tuple[Point, ...] = ()
     latency: Mapping[str, Any] = field(default_factory=dict)
     """What generating costs, where it was measured: what latency.json holds."""
+    translation: Mapping[str, Any] = field(default_factory=dict)
+    """How well it translates, where that was scored: what translation.json holds."""
     gradients: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Norms by sublayer: initial and final."""
     train: tuple[Point, ...] = ()
@@ -98,13 +100,14 @@ def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dic
             lines["gradients"].add({"step": line["step"], **line["gradients"]})
     file = folder / "scores.json"
     told = read_json(file) if file.exists() else {}
-    measured = folder / "latency.json"
+    measured, translated = folder / "latency.json", folder / "translation.json"
     held_out = {split: told.get(split) or status.get("scores", {}).get(split) or {} for split in ("validation", "test")}
     return {
         "record": read_json(folder / "record.json"),
         "scores": {split: {**last.get(split, {}), **one} for split, one in held_out.items() if one},
         "lengths": tuple(told.get("lengths") or ()),
         "latency": read_json(measured) if measured.exists() else {},
+        "translation": read_json(translated) if translated.exists() else {},
         "gradients": told.get("gradients") or {},
         "train": lines["train"].kept(),
         "validation": lines["validation"].kept(),

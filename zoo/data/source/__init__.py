@@ -4,12 +4,15 @@ Those that make their texts are `zoo.data.generated.Generated`: they make each s
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from zoo.data.document import Document
 from zoo.data.split import check_shares
 from zoo.registry import Registry
+
+Places = Sequence[Sequence[bytes]]
+"""What may stand at each place of a text, the most frequent first: one of each, joined, are the text."""
 
 
 class Source(ABC):
@@ -37,6 +40,10 @@ class Source(ABC):
 
     def content(self) -> str | None:
         """A hash of all the text, for a source that knows it without reading; see `zoo.data.generated`."""
+        return None
+
+    def allowed(self, sources: Sequence[bytes]) -> list[Places] | None:
+        """All right translations of each of these sources, in a source of pairs that knows them; else None."""
         return None
 
     def stamp(self) -> str | None:

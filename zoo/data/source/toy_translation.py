@@ -1,16 +1,17 @@
 """The toy language translated: a generated corpus of pairs of which every probability is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from zoo.data.generated import Documents
-from zoo.data.source import sources
+from zoo.data.source import Places, sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
 from zoo.errors import UserError
 from zoo.toy.held_out import TENTHS, first_words, of_split, source_words
 from zoo.toy.second import second
+from zoo.toy.synonyms import allowed
 from zoo.toy.translation import translate
 
 RAREST = 1000
@@ -35,6 +36,10 @@ class ToyTranslation(FromToy):
     def identity(self) -> dict[str, Any]:
         """Also how sentences are held out."""
         return {**super().identity(), "tenths": list(TENTHS)}
+
+    def allowed(self, sources: Sequence[bytes]) -> list[Places] | None:
+        """Where a word has a synonym, both."""
+        return allowed(sources)
 
     def made(self, split: str, words: int | None = None) -> Iterator[Documents]:
         """The pairs of a split, some thousands at a time; `words` are those of the sources. Raises UserError where

@@ -28,6 +28,7 @@ from zoo.study.report import (
     points,
     reproduce,
     skills,
+    translation,
     tuning,
     verdicts,
 )
@@ -49,6 +50,7 @@ SECTIONS: tuple[Callable[[Findings], Section], ...] = (
     distances.section,
     lengths.section,
     pareto.section,
+    translation.section,
     generation.section,
     gradients.section,
     tuning.section,
