@@ -34,6 +34,11 @@ class Dropout(nn.Module):
         if self.seed is not None and self.active and not torch.compiler.is_compiling():
             torch.manual_seed(self.seed)
 
+    def continued(self) -> "Dropout":
+        """The same for a further part of one call: its numbers follow those that were drawn last."""
+        further = Dropout(self.rate)
+        return further.train(self.training)
+
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         if not self.active:
             return x

@@ -1,15 +1,33 @@
 """Dropout acts at its rate while training, everywhere, and never in evaluation."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.helpers import EVERY_OPTION, LENGTH, OPTIONS, TOPOLOGIES, call, close, context, draw, model, plain_sequence
+from tests.helpers import (
+    EVERY_OPTION,
+    LENGTH,
+    OPTIONS,
+    TOPOLOGIES,
+    TRAINED,
+    call,
+    close,
+    common,
+    context,
+    draw,
+    model,
+    option,
+    plain_sequence,
+    randomise,
+)
 from zoo.context import Context
 from zoo.dropout import Dropout, seed_dropout
 from zoo.mixer.backend import BACKENDS, Scores
+from zoo.position import positions
+from zoo.schema import parse_option
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -40,6 +58,20 @@ def test_a_backend_drops_attention_weights_at_the_rate_and_scales_the_rest(backe
     assert (weights[alive] == 0).float().mean() == pytest.approx(0.3, rel=0.02)
     left = weights[alive] > 0
     assert close(weights[alive][left], kept[alive][left] / 0.7)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("position", OPTIONS["position"])
+def test_queries_do_not_share_their_masks_though_a_scheme_attends_in_parts(position: str, backend: str) -> None:
+    """Also beyond the trained length. Which keys a query drops is read from values that are unit vectors."""
+    scheme = randomise(positions.build(parse_option("position", option("position", position), "position"), common()))
+    seen = replace(context(plain_sequence(LENGTH, rows=2), position=scheme), attend=BACKENDS[backend])
+    dropout = Dropout(0.5)
+    seed_dropout(nn.ModuleDict({"weights": dropout}), 5, 0)
+    zeros, values = torch.zeros(2, 4, LENGTH, 16), torch.eye(LENGTH).expand(2, 4, -1, -1)
+    attended = scheme.attend(zeros, zeros, values, seen, Scores(1.0, None, dropout))
+    dropped = (attended[:, :, TRAINED:, :TRAINED] == 0).transpose(1, 2).flatten(2)  # of keys that all of these see
+    assert len(dropped.unique(dim=1)[0]) == LENGTH - TRAINED
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)

@@ -72,7 +72,9 @@ class DynamicNTK(Rotary):
             (self, scores.window, context.queries, context.keys), lambda: self._columns(context, scores.window)
         )
         mixed = []
-        for some, part in columns:
+        for i, (some, part) in enumerate(columns):
+            if i == 1:  # one call to whoever drops: another start of its stream would hide the same keys again
+                scores = replace(scores, dropout=scores.dropout.continued())
             base = self.base_at(lengths[:, some.start], self.turning(q.shape[-1]))
             turned_q = self._turned(q[:, :, some], part.queries, base, part)
             mixed.append(context.attend(turned_q, self._turned(k, part.keys, base, part), v, part, scores))
