@@ -17,6 +17,7 @@ from zoo.errors import RunFailed, UserError
 from zoo.jobs.generate import generate
 from zoo.jobs.score import score
 from zoo.jobs.train import train
+from zoo.jobs.translation import translation
 from zoo.paths import CONF
 
 ABSURD = (-1, 0, -0.5, 1e300, inf, nan, "text", "", None, True, [], [1, 2], {"a": 1}, 10**400)
@@ -103,6 +104,15 @@ def test_a_key_of_evaluate_with_an_absurd_value_is_refused_or_runs(here: Path) -
     node = plain(compose([f"run={folder}", "runtime.threads=1", "batches=1"], config="evaluate"))
     for place in leaves(node):
         bear(score, node, place)
+
+
+def test_a_key_of_translation_with_an_absurd_value_is_refused_or_runs(here: Path) -> None:
+    (here / "t.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
+    words = ("model=transformer_2017", *SMALL, "data=pairs", "data.path=t.tsv", "model.n_layers=1")
+    folder = train(plain(compose(words)), {}, [])
+    node = plain(compose([f"run={folder}", "runtime=reference", "translation.pairs=2"], config="evaluate"))
+    for place in (("translation",), ("translation", "pairs"), ("splits",), ("batch_size",), ("json",), ("strict",)):
+        bear(translation, node, place)
 
 
 MANY = 10**9

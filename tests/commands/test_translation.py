@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import TINY, Command
+from tests.commands.test_strict import HEAD, MARK, rewrite, without
 
 SMALL = ("data.tokens=[2000,300,300]", "data.sentences=4", "data.shortest=0")
 TOY = ("data=toy_translation", *SMALL, *TINY, "budget.context=32")
@@ -66,6 +67,17 @@ def test_pairs_of_ones_own_are_scored_without_synonyms(command: Command, tmp_pat
     assert one["too_long"] > 0
     assert f"test: {one['too_long']} pair" in done.out
     assert "—" in done.out
+
+
+def test_a_model_that_lacks_a_tensor_is_marked_in_its_scores(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
+    untied = "model.embedding.tie=none"
+    folder = trained(command, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv", *TINY, untied)
+    rewrite(folder, without)
+    done = command("evaluate", f"run='{folder}'", "translation.pairs=2", "strict=false", QUICK)
+    assert done.code == 0, done.err
+    assert MARK in done.out
+    assert json.loads((folder / "translation.json").read_text())["mismatch"]["missing"] == [HEAD]
 
 
 PAIRS = ("data=pairs", "data.path=pairs.tsv")
