@@ -27,6 +27,12 @@ def resolve(path: str) -> Path:
     return Path(os.path.abspath(to_absolute_path(os.path.expanduser(path))))
 
 
+def from_launch(path: str) -> str:
+    """The path as it is given, which reads best; absolute where the working folder is no more the launch folder."""
+    resolved = str(resolve(path))
+    return path if os.path.abspath(os.path.expanduser(path)) == resolved else resolved
+
+
 @dataclass(frozen=True)
 class Found:
     """The files of a path, sorted, and how many folders of runs below it were left out."""

@@ -1,7 +1,7 @@
 """A composed config read as far as its run is known: what it is, on what corpus, how computed, where it belongs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from zoo.assembly import assemble
 from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
+from zoo.data.files import from_launch
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
@@ -62,6 +63,12 @@ def _refuse_early(experiment: Experiment, *, matched: bool) -> None:
         refuse_limit(model, experiment.budget.context, "budget.context")
 
 
+def _parsed(node: Mapping[str, Any]) -> Experiment:
+    """The experiment, whose folders are those of the launch folder wherever Hydra moved the job to."""
+    experiment = parse(node)
+    return replace(experiment, out=from_launch(experiment.out), cache=from_launch(experiment.cache))
+
+
 def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Prepared:
     """Read the config; the tokens of the corpus are made ready, nothing else is written. Raises UserError for bad
     input."""
@@ -73,8 +80,9 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     if resume == "":
         raise UserError("resume= is empty; give a run folder, as in resume=runs/<run>")
     if resume is not None:
+        resume = from_launch(resume)
         node, wanted = resumed_node(Path(resume), node, overrides), None
-    experiment = parse(node)
+    experiment = _parsed(node)
     refuse_absent(experiment.runtime)  # before a corpus is made; what is measured is measured when all else is in order
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
@@ -82,7 +90,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
-        experiment = parse(node)
+        experiment = _parsed(node)
     node["data"] = with_resolved_paths(node["data"], corpus.summary)
     work = work_of(experiment, corpus.tokenizer.vocabulary)
     machinery = resolve(experiment.runtime, experiment.cache, work, sweep.folder())
