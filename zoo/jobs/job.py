@@ -16,12 +16,12 @@ from zoo.jobs.final import write_scores
 from zoo.jobs.parts import build_parts
 from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
+from zoo.jobs.updates import updates
 from zoo.terminal import show
-from zoo.training.cost import training_flops
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.gradients import gradient_norms, unclipped
 from zoo.training.interrupt import Interrupt, how_to_resume
-from zoo.training.loop import Step, fit
+from zoo.training.loop import Step
 from zoo.training.progress import Display
 from zoo.training.record import environment
 from zoo.training.run import RunFolder
@@ -87,22 +87,7 @@ class Job:
     def _fit(self) -> None:
         """Make the steps that are left, or those until an interruption."""
         record, budget, parts, state = self.experiment.record, self.experiment.budget, self.parts, self.state
-        steps = fit(
-            parts.model,
-            parts.optimizer,
-            parts.schedule,
-            lambda step: parts.feed.tasks(step, budget.accumulate, self.experiment.seed),
-            steps=budget.steps,
-            seed=self.experiment.seed,
-            device=parts.device,
-            start=state.step,
-            tokens=state.tokens,
-            cost=partial(training_flops, parts.model),
-            label_smoothing=parts.objective.label_smoothing,
-            output_z=parts.objective.output_z,
-            autocast=self.machinery.autocast,
-            scale=parts.scale,
-        )
+        steps = updates(self.experiment, parts, self.machinery, start=state.step, tokens=state.tokens)
         with Interrupt() as interrupt, self.display:
             for step in steps:
                 last = step.step == budget.steps

@@ -1,0 +1,33 @@
+"""The updates of a run: the loop with all that the experiment says of it."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from zoo.experiment import Experiment
+from zoo.jobs.parts import Parts
+from zoo.training.cost import training_flops
+from zoo.training.loop import Step, fit
+from zoo.training.runtime import Machinery
+
+
+def updates(
+    experiment: Experiment, parts: Parts, machinery: Machinery, *, start: int = 0, tokens: int = 0
+) -> Iterator[Step]:
+    """Make the updates from `start` on, before which `tokens` positions were seen; a record after each."""
+    budget, seed = experiment.budget, experiment.seed
+    return fit(
+        parts.model,
+        parts.optimizer,
+        parts.schedule,
+        partial(parts.feed.tasks, accumulate=budget.accumulate, seed=seed),
+        steps=budget.steps,
+        seed=seed,
+        device=parts.device,
+        start=start,
+        tokens=tokens,
+        cost=partial(training_flops, parts.model),
+        label_smoothing=parts.objective.label_smoothing,
+        output_z=parts.objective.output_z,
+        autocast=machinery.autocast,
+        scale=parts.scale,
+    )
