@@ -5,7 +5,7 @@ Nothing here lists an option: a new file under conf/model/ is found, combined an
 
 from copy import deepcopy
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ from zoo.registry import FAMILIES
 from zoo.topology import topologies
 
 Node = dict[str, Any]
+Part = tuple[str, str]
+"""An axis and one of its options."""
 VOCABULARY = 13
 LENGTH = 40
 """Longer than the window of any option file, so that a window acts."""
@@ -50,6 +52,13 @@ OPTIONS = {axis: files(f"model/{axis}") for axis in AXES}
 TOPOLOGIES = OPTIONS["topology"]
 EVERY_OPTION = [(axis, option) for axis in AXES for option in OPTIONS[axis]]
 MIXER_AND_POSITION = list(product(OPTIONS["mixer"], OPTIONS["position"]))
+TWO_PARTS: list[tuple[Part, Part]] = [
+    ((a, one), (b, other))
+    for a, b in combinations([axis for axis in AXES if axis not in ("topology", "init")], 2)
+    if {a, b} != {"mixer", "position"}  # those two meet on every topology, in laws of their own
+    for one, other in product(OPTIONS[a], OPTIONS[b])
+]
+"""Every pair of options of different axes of a layer, or around the layers."""
 
 
 @cache

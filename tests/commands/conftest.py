@@ -26,14 +26,17 @@ class Done:
 
 Command = Callable[..., Done]
 
+OF_A_CORPUS = ("data=", "data.tokens=", "resume=", "study=", "--")
+"""How overrides begin that say what is read, or that nothing is."""
+
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
     """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder. A run that
-    names no corpus reads one that need not be made first, with little to score."""
+    names no corpus, nor the size of the default one, reads one that need not be made first, with little to score."""
 
     def call(script: str, *overrides: str, folder: Path = tmp_path) -> Done:
-        if script == "train" and not any(one.startswith(("data=", "resume=", "study=", "--")) for one in overrides):
+        if script == "train" and not any(one.startswith(OF_A_CORPUS) for one in overrides):
             few = () if any(one.startswith("data.split") for one in overrides) else ("data.split=[0.98,0.01,0.01]",)
             overrides = (*overrides, "data=pydoc", *few)
         monkeypatch.chdir(folder)

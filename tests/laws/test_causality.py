@@ -11,7 +11,9 @@ from tests.helpers import (
     MIXER_AND_POSITION,
     OPTIONS,
     TOPOLOGIES,
+    TWO_PARTS,
     VOCABULARY,
+    Part,
     close,
     draw,
     logits,
@@ -68,6 +70,11 @@ def test_no_gradient_reaches_an_output_from_a_later_token(mixer: str, position: 
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
 def test_no_other_part_lets_the_future_in(axis: str, name: str, topology: str) -> None:
     assert_causal(model(topology=topology, **{axis: name}))
+
+
+@pytest.mark.parametrize(("one", "other"), TWO_PARTS, ids="-".join)
+def test_no_two_parts_let_the_future_in_together(one: Part, other: Part) -> None:
+    assert_causal(model(**dict([one, other])))
 
 
 @pytest.mark.parametrize("block", OPTIONS["block"])

@@ -11,6 +11,8 @@ from tests.helpers import (
     OPTIONS,
     PRESETS,
     TOPOLOGIES,
+    TWO_PARTS,
+    Part,
     build,
     call,
     draw,
@@ -41,6 +43,11 @@ def assert_every_parameter_gets_a_gradient(base: str, **changes: Any) -> None:
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_every_parameter_of_a_preset_gets_a_gradient_on_every_topology(base: str, topology: str) -> None:
     assert_every_parameter_gets_a_gradient(base, topology=topology)
+
+
+@pytest.mark.parametrize(("one", "other"), TWO_PARTS, ids="-".join)
+def test_every_parameter_of_two_parts_gets_a_gradient(one: Part, other: Part) -> None:
+    assert_every_parameter_gets_a_gradient("modern", **dict([one, other]))
 
 
 @pytest.mark.parametrize("base", ["modern", "transformer_2017"])

@@ -12,6 +12,8 @@ from tests.helpers import (
     OPTIONS,
     SOURCE_LENGTH,
     TOPOLOGIES,
+    TWO_PARTS,
+    Part,
     call,
     close,
     draw,
@@ -54,6 +56,11 @@ def assert_rows_keep_apart(model: Model) -> None:
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_row_alone_is_the_row_padded_left_or_right(mixer: str, position: str, topology: str) -> None:
     assert_rows_keep_apart(model(mixer=mixer, position=position, topology=topology))
+
+
+@pytest.mark.parametrize(("one", "other"), TWO_PARTS, ids="-".join)
+def test_no_two_parts_mix_the_rows_of_a_padded_batch_together(one: Part, other: Part) -> None:
+    assert_rows_keep_apart(model(**dict([one, other])))
 
 
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
