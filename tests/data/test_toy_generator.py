@@ -78,7 +78,7 @@ def test_the_golden_hash_of_the_translation() -> None:
     assert isinstance(source, Generated)
     assert (
         hashlib.sha256(b"".join(source.pieces("validation"))).hexdigest()
-        == "b422b56095eace63024221a60075b32edae8c0ab6c9ec81a88da4b509ae443ad"
+        == "fd83950982d36a523ca9396fe8b77c95b22dbda24d3ac6782868e4a7f5439f19"
     )
 
 

@@ -150,6 +150,15 @@ def test_no_sentence_is_in_two_splits_whatever_the_seed() -> None:
     assert min(map(len, (train, validation, test))) > 200
 
 
+def test_every_word_of_a_held_out_sentence_is_trained_on() -> None:
+    of = source(tokens=(150_000, 8_000, 8_000), lexicon=24)
+    train, validation, test = (
+        {word for part in of.made(split) for said, _ in pairs(part) for word in said} for split in SPLITS
+    )
+    assert validation | test <= train
+    assert {ID["norland"], ID["farms"]} <= train
+
+
 def test_of_all_sentences_eight_tenths_are_for_training_and_a_tenth_for_each_other_split() -> None:
     generator = source().generator
     documents = generator.documents(0, 0, 1000)
@@ -157,6 +166,9 @@ def test_of_all_sentences_eight_tenths_are_for_training_and_a_tenth_for_each_oth
     every = {tuple(said) for said, _ in pairs(made)}
     parts = [{tuple(said) for said, _ in pairs(of_split(made, split))} for split in range(3)]
     assert sum(map(len, parts)) == len(set().union(*parts)) == len(every)
+    alone = {said for said in every if said[0] in (ID["about"], ID["in"])}
+    assert alone <= parts[0]
+    every, parts = every - alone, [part - alone for part in parts]
     assert np.allclose([len(part) / len(every) for part in parts], [0.8, 0.1, 0.1], atol=2 / np.sqrt(len(every)))
 
 

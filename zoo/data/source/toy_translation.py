@@ -9,7 +9,7 @@ from zoo.data.source import Places, sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
 from zoo.errors import UserError
-from zoo.toy.held_out import TENTHS, first_words, of_split, source_words
+from zoo.toy.held_out import TENTHS, TRAINED, first_words, of_split, source_words
 from zoo.toy.second import second
 from zoo.toy.synonyms import allowed
 from zoo.toy.translation import translate
@@ -35,7 +35,7 @@ class ToyTranslation(FromToy):
 
     def identity(self) -> dict[str, Any]:
         """Also how sentences are held out."""
-        return {**super().identity(), "tenths": list(TENTHS)}
+        return {**super().identity(), "tenths": list(TENTHS), "trained": list(TRAINED)}
 
     def allowed(self, sources: Sequence[bytes]) -> list[Places] | None:
         """Where a word has a synonym, both."""
