@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 import yaml
@@ -35,6 +36,11 @@ class Entry:
     part: Registered | None
     """None for a pattern, which consists of other options."""
 
+    @property
+    def paper(self) -> str:
+        """What it follows: its class says it or, of a pattern, its file."""
+        return _field(_opening(self.config), "paper") if self.part is None else self.part.paper
+
 
 def catalogue(plugins: Sequence[str] = (), searchpath: Sequence[Path] = ()) -> list[Entry]:
     """All options by family, those of plugins and of further config folders too."""
@@ -63,6 +69,12 @@ def _comment(config: Path) -> str:
     lines = config.read_text(encoding="utf-8").splitlines()
     comments = [line.lstrip("# ") for line in lines if line.startswith("# ") and "@package" not in line]
     return comments[0] if comments else ""
+
+
+def _opening(config: Path) -> str:
+    """The comment that an option file begins with."""
+    lines = config.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in takewhile(lambda one: one[:1] == "#", lines))
 
 
 def _registered(family: str, package: str, plugins: Sequence[str]) -> Iterator[Registered]:

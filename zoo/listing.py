@@ -42,9 +42,8 @@ def print_list(words: Sequence[str], as_json: bool = False) -> None:
 def _row(entry: Entry) -> dict[str, str]:
     file = entry.config if entry.part is None else entry.part.file
     line = "" if entry.part is None else f":{entry.part.line}"
-    paper = "" if entry.part is None else entry.part.paper
     about = {"family": entry.family, "option": entry.option, "summary": entry.summary}
-    return {**about, "file": _relative(file) + line, "paper": paper}
+    return {**about, "file": _relative(file) + line, "paper": entry.paper}
 
 
 def _relative(path: Path) -> str:

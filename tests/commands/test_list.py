@@ -1,6 +1,8 @@
 """What `python -m zoo` prints where there is no terminal: lines that a page shows, or JSON."""
 
+import importlib
 import json
+import re
 import sys
 
 import pytest
@@ -8,6 +10,9 @@ import pytest
 from tests.commands.conftest import Command, Done
 from zoo.__main__ import main
 from zoo.catalogue import catalogue
+from zoo.families import FAMILY_PACKAGES
+from zoo.paths import CONF
+from zoo.registry import FAMILIES
 
 
 @pytest.fixture
@@ -53,3 +58,39 @@ def test_no_line_is_wider_than_a_page_and_nothing_is_cut(zoo_command: Command, w
     assert done.code == 0, done.err
     assert max(map(len, done.out.splitlines())) <= 120
     assert "…" not in done.out
+
+
+def says(text: str, field: str) -> str:
+    """What stands behind that word at the beginning of a line of a docstring, or of a comment."""
+    found = re.search(rf"^[ #]*{field}: *(.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def all_that_says_where_it_comes_from() -> dict[str, str]:
+    """The docstring of every registered part; the files of patterns and of whole models."""
+    parts = {f"{family} {name}": FAMILIES[family].get(name) for family in FAMILY_PACKAGES for name in names(family)}
+    patterns = {f"{one.family} {one.option}": one.config for one in catalogue() if one.part is None}
+    models = {f"model {file.stem}": file for file in CONF.glob("model/*.yaml") if not file.stem.startswith("_")}
+    return {key: part.__doc__ or "" for key, part in parts.items()} | {
+        key: file.read_text() for key, file in (patterns | models).items()
+    }
+
+
+def names(family: str) -> list[str]:
+    """The registered names of a family."""
+    importlib.import_module(FAMILY_PACKAGES[family])
+    return FAMILIES[family].names()
+
+
+def test_everything_names_its_paper_or_none_and_how_it_differs_from_one() -> None:
+    told = all_that_says_where_it_comes_from()
+    assert {"norm rmsnorm", "tokenizer words", "schedule linear", "mixer local_global", "model mixtral"} <= told.keys()
+    assert not [key for key, text in told.items() if not says(text, "paper")]
+    papers = {key: text for key, text in told.items() if says(text, "paper") != "none"}
+    assert not [key for key, text in papers.items() if not says(text, "differs")]
+
+
+def test_a_pattern_is_listed_with_the_paper_that_its_file_names(zoo_command: Command) -> None:
+    rows = json.loads(zoo_command("list", "mixer", "--json").out)
+    (paper,) = (one["paper"] for one in rows if one["option"] == "local_global")
+    assert paper == "Gemma Team 2024, arXiv:2408.00118"

@@ -1,6 +1,8 @@
 """Where order enters: places per row, angles that stay exact, limits that are said."""
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -25,7 +27,9 @@ from tests.helpers import (
     refusal,
 )
 from zoo.context import Sequence
+from zoo.dropout import Dropout
 from zoo.errors import UserError
+from zoo.mixer.backend import Scores
 from zoo.position import Position
 
 FAR = 4096
@@ -184,11 +188,16 @@ def test_order_reaches_the_last_token_with_every_scheme_but_none(name: str) -> N
     assert close(logits(built, tokens)[:, -1], logits(built, other)[:, -1], 1e-6) == (name == "none")
 
 
-def test_a_scheme_is_three_identities_until_it_overrides_one() -> None:
+def test_a_scheme_is_four_identities_until_it_overrides_one() -> None:
     scheme: Position = part("position", "none")
     x, q, k = noise(1, 3, 16), noise(1, 4, 3, 4), noise(1, 2, 3, 4)
     seen = context(plain_sequence(3), position=scheme)
     assert scheme.embed(x, plain_sequence(3)) is x
     assert scheme.rotate(q, k, seen) == (q, k)
     assert scheme.bias(q, seen) is None
+    given: list[Any] = []
+    scores, mixed = Scores(1.0, None, Dropout(0.0)), noise(1, 4, 3, 4, seed=1)
+    backend = replace(seen, attend=lambda *arguments: given.extend(arguments) or mixed)
+    assert scheme.attend(q, k, k, backend, scores) is mixed
+    assert all(one is other for one, other in zip(given, (q, k, k, backend, scores), strict=True))
     assert math.isclose(sum(p.numel() for p in scheme.parameters()), 0)

@@ -5,6 +5,7 @@ import torch
 import yaml
 from torch import nn
 
+from tests.helpers import model as built
 from tests.training.tiny_training import Tiny, UsersNorm, fill
 from zoo.errors import UserError
 from zoo.roles import Linear, Role, set_role
@@ -91,6 +92,13 @@ def test_muon_leaves_stacked_matrices_and_a_model_without_matrices_to_adamw():
     model.experts = nn.Parameter(torch.zeros(3, 4, 4))
     set_role(model, "experts", Role.MATRIX)
     assert build("muon", model).groups() == {"decayed": ["experts"]}
+
+
+def test_muon_has_each_matrix_of_each_expert_and_no_router():
+    groups = build("muon", built("modern", ffn="moe", n_layers=1)).groups()
+    experts = [name for name in groups["muon"] if ".experts." in name]
+    assert len(experts) == 8 * 3
+    assert not any("router" in name for name in groups["muon"])
 
 
 @pytest.mark.parametrize("name", optimizers.names())

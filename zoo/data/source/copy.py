@@ -16,6 +16,7 @@ class Copy(Rearranged):
     """`q d d a| q d d a`: random letters, then the same ones. Chance is one of all letters.
 
     paper: Kazemnejad et al. 2023, arXiv:2305.19466 (copying at lengths that were not trained)
+    differs: letters and a bar, where the paper writes an instruction and words.
     """
 
     @staticmethod

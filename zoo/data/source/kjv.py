@@ -22,7 +22,10 @@ VERSES = """
 @sources.register("kjv")
 class KingJames(Source):
     """31,102 verses, 4.1 MB: a chapter is a document, a verse a line. Chapters, not books, so that each split has
-    every kind of prose in it. Archaic and repetitive: good for comparing models, no evidence about modern English."""
+    every kind of prose in it. Archaic and repetitive: good for comparing models, no evidence about modern English.
+
+    paper: none
+    """
 
     def __init__(self, *, split: tuple[float, float, float] = (0.8, 0.1, 0.1)):
         super().__init__(split)

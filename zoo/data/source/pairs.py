@@ -16,7 +16,10 @@ class Pairs(Source):
     """One pair a line: a file of `source<TAB>target` lines; or, with `target_path`, two files aligned by line.
 
     Line ends separate pairs and are no part of them. Pairs with an empty side are left out and counted. Pairs with the
-    same source always stand in the same split."""
+    same source always stand in the same split.
+
+    paper: none
+    """
 
     kind: ClassVar[str] = "pairs"
     parts: ClassVar[int] = 2

@@ -13,7 +13,10 @@ from zoo.data.source import Source, sources
 class Pydoc(Source):
     """The language reference of Python: about 60 topics and 0.4 MB, one document a topic. Topics that are a section of
     another topic are left out, or a held-out section would also stand in train. The text differs a little between
-    versions of Python; the fingerprint of the corpus says so."""
+    versions of Python; the fingerprint of the corpus says so.
+
+    paper: none
+    """
 
     def __init__(self, *, split: tuple[float, float, float] = (0.8, 0.1, 0.1)):
         super().__init__(split)

@@ -16,6 +16,7 @@ class Reverse(Rearranged):
     """`q d d a| a d d q`: random letters, then the same ones, last first. Chance is one of all letters.
 
     paper: Kazemnejad et al. 2023, arXiv:2305.19466 (reversing at lengths that were not trained)
+    differs: letters and a bar, where the paper writes an instruction and words.
     """
 
     @staticmethod

@@ -16,6 +16,7 @@ class Sort(Rearranged):
     """`q d d a| a d d q`: random letters, then the same ones, sorted. Chance is one of all letters.
 
     paper: Graves et al. 2014, arXiv:1410.5401 (sorting, there by given priorities)
+    differs: letters in the order of the alphabet, where the paper has random vectors with a number each.
     """
 
     @staticmethod

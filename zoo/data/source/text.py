@@ -13,7 +13,10 @@ class Text(Source):
     """A file, a folder or a glob; each file is one document.
 
     `encoding` is that of the files; text is handed on as UTF-8. Line ends are kept as they are; a leading byte-order
-    mark is dropped. A relative path starts from the launch folder. What runs wrote below the path is left out."""
+    mark is dropped. A relative path starts from the launch folder. What runs wrote below the path is left out.
+
+    paper: none
+    """
 
     def __init__(self, *, path: str, encoding: str = "utf-8", split: tuple[float, float, float] = (0.8, 0.1, 0.1)):
         super().__init__(split)

@@ -53,7 +53,10 @@ class FromToy(Settings, Generated):
 @sources.register("toy")
 class Toy(FromToy):
     """English-like documents, see docs/toy-language.md. A split is the first documents with that many words; each has
-    random numbers of its own, keyed by (version, seed, split, number)."""
+    random numbers of its own, keyed by (version, seed, split, number).
+
+    paper: none
+    """
 
     surfaces = SURFACES
 

@@ -40,7 +40,10 @@ class Labelled(FromToy):
 @sources.register("toy_roles")
 @dataclass(kw_only=True)
 class ToyRoles(Labelled):
-    """Each word of a document with its role: subject, subject of a relative clause, place, object, or other."""
+    """Each word of a document with its role: subject, subject of a relative clause, place, object, or other.
+
+    paper: none
+    """
 
     skills: ClassVar[tuple[str, ...]] = ROLES
 
@@ -51,7 +54,10 @@ class ToyRoles(Labelled):
 @sources.register("toy_spans")
 @dataclass(kw_only=True)
 class ToySpans(Labelled):
-    """A question, a document, and which of its words answers the question: an extractive span of one word."""
+    """A question, a document, and which of its words answers the question: an extractive span of one word.
+
+    paper: none
+    """
 
     skills: ClassVar[tuple[str, ...]] = ("other", "answer")
 
@@ -62,7 +68,10 @@ class ToySpans(Labelled):
 @sources.register("toy_topic")
 @dataclass(kw_only=True)
 class ToyTopic(Labelled):
-    """A document without its title, and its topic. The floor is −log of the topic's probability given the text."""
+    """A document without its title, and its topic. The floor is −log of the topic's probability given the text.
+
+    paper: none
+    """
 
     skills: ClassVar[tuple[str, ...]] = ("topic",)
 

@@ -22,7 +22,10 @@ RAREST = 1000
 @dataclass(kw_only=True)
 class ToyTranslation(FromToy):
     """The sentences of the documents of data=toy, each with its translation into a second toy language, see
-    docs/toy-language.md. A sentence belongs to one split by its words (`zoo.toy.held_out`): none is in two."""
+    docs/toy-language.md. A sentence belongs to one split by its words (`zoo.toy.held_out`): none is in two.
+
+    paper: none
+    """
 
     kind: ClassVar[str] = "pairs"
     parts: ClassVar[int] = 2

@@ -16,6 +16,7 @@ class Bytes(Tokenizer):
     """id = byte. Nothing to learn, nothing unknown, any file.
 
     paper: Xue et al. 2021, arXiv:2105.13626
+    differs: the id of a byte is its value; the marks come after the bytes, where the paper has them first.
     """
 
     needs_utf8: ClassVar[bool] = False

@@ -13,7 +13,10 @@ from zoo.errors import UserError
 @tokenizers.register("chars")
 class Chars(Tokenizer):
     """The characters (code points) of the training split, sorted; one more id for every other character, which
-    decodes to U+FFFD and whose length in bytes is not known."""
+    decodes to U+FFFD and whose length in bytes is not known.
+
+    paper: none
+    """
 
     def __init__(self) -> None:
         self._set(np.empty(0, dtype=np.uint32))

@@ -18,7 +18,10 @@ WORD = re.compile(r" ?[^\W\d_]+| ?\d+|.", re.DOTALL)
 @tokenizers.register("words")
 class Words(Tokenizer):
     """The `vocabulary` most frequent words of the training split, by frequency, then by the alphabet; one more id for
-    every other word, which decodes to U+FFFD and whose length in bytes is not known."""
+    every other word, which decodes to U+FFFD and whose length in bytes is not known.
+
+    paper: none
+    """
 
     whole_words = True
     takes_space = True

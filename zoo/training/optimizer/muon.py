@@ -14,8 +14,9 @@ class Muon(Optimizer):
     Muon update the size of an AdamW update, so both share one `lr` and one `weight_decay`.
 
     paper: Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv:2502.16982
-    differs: a fused projection (Q, K and V in one matrix) is orthogonalised as one matrix, stacked expert matrices go
-    to AdamW; orthogonalisation is 5 Newton–Schulz steps in bfloat16, good to singular values of about 0.7 to 1.2.
+    differs: queries, keys, values and each expert have matrices of their own and are orthogonalised one by one; a
+    parameter of three axes, in which a plugin may stack its matrices, goes to AdamW, as routers do. Orthogonalisation
+    is 5 Newton–Schulz steps in bfloat16, good to singular values of about 0.7 to 1.2.
     """
 
     def __init__(
