@@ -7,6 +7,7 @@ from rich.table import Table
 
 from zoo.ability import Ability, missing
 from zoo.config import refuse_topology
+from zoo.data.source import sources
 from zoo.errors import UserError
 from zoo.ffn import FFN, ffns
 from zoo.mixer import Mixer, mixers
@@ -15,6 +16,7 @@ from zoo.plugins import load_plugins
 from zoo.position import positions
 from zoo.terminal import NARROW, show
 from zoo.topology import topologies
+from zoo.training.feed import unread
 from zoo.words import split_words
 
 Reason = Callable[[str, str], str | None]
@@ -49,6 +51,7 @@ def tables() -> list[tuple[str, list[str], list[str], Reason]]:
         ("ffn × topology", ffns.names(), topologies.names(), ffn_topology),
         ("mixer × position", mixers.names(), positions.names(), mixer_position),
         ("objective × topology", objectives.names(), topologies.names(), objective_topology),
+        ("objective × kind of data", objectives.names(), _kinds(), objective_kind),
     ]
 
 
@@ -70,6 +73,16 @@ def mixer_position(mixer: str, position: str) -> str | None:
 def objective_topology(objective: str, topology: str) -> str | None:
     """An objective serves the topologies it makes sense for."""
     return refuse_topology(objective, topology)
+
+
+def objective_kind(objective: str, kind: str) -> str | None:
+    """An objective is made of some kinds of data only."""
+    return unread(objectives.get(objective), kind)
+
+
+def _kinds() -> list[str]:
+    """Those of all sources."""
+    return sorted({sources.get(name).kind for name in sources.names()})
 
 
 def _lacks(part: type[Mixer | FFN], needs: frozenset[Ability]) -> str | None:

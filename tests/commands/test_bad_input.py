@@ -163,6 +163,15 @@ def test_bad_input_is_refused_with_one_sentence(command: Command, tmp_path: Path
     assert left <= {".cache", "__pycache__"}, left
 
 
+def test_data_that_the_objective_cannot_read_are_refused_before_their_tokens_are_made(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"line {i}\tits answer {i}\n" for i in range(100)))
+    done = command("train", *TINY, *SAYS["pairs for a masked model"][0])
+    assert "error: the data is pairs, but this objective reads text" in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.tsv"}
+
+
 def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(command: Command, tmp_path: Path) -> None:
     done = command("train", *TINY, "budget.batch_size=1000000000000", "runtime.compile=false")
     assert done.code == 2

@@ -11,6 +11,7 @@ from tests.commands.conftest import Command, Done
 from zoo.__main__ import main
 from zoo.catalogue import catalogue
 from zoo.families import FAMILY_PACKAGES
+from zoo.matrix import tables
 from zoo.paths import CONF
 from zoo.registry import FAMILIES
 
@@ -94,3 +95,12 @@ def test_a_pattern_is_listed_with_the_paper_that_its_file_names(zoo_command: Com
     rows = json.loads(zoo_command("list", "mixer", "--json").out)
     (paper,) = (one["paper"] for one in rows if one["option"] == "local_global")
     assert paper == "Gemma Team 2024, arXiv:2408.00118"
+
+
+def test_the_matrix_says_which_data_an_objective_reads() -> None:
+    (table,) = (one for one in tables() if one[0] == "objective × kind of data")
+    _, rows, columns, reason = table
+    assert {"text", "pairs"} <= {*columns}
+    refused = {(row, column) for row in rows for column in columns if reason(row, column)}
+    assert refused == {("causal", "pairs"), ("masked", "pairs"), ("tagging", "text")}
+    assert reason("masked", "pairs") == "the data is pairs, but this objective reads text"

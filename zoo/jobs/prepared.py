@@ -15,6 +15,7 @@ from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.files import from_launch
+from zoo.data.source import sources
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
@@ -22,8 +23,11 @@ from zoo.jobs.identity import science_of, with_resolved_paths
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
+from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.schema import convert
+from zoo.topology import topologies
+from zoo.training.feed import refuse_unread
 from zoo.training.runtime import Machinery, Work, refuse_absent, resolve
 from zoo.training.schedule import schedules
 
@@ -54,9 +58,13 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
 
 
 def _refuse_early(experiment: Experiment, *, matched: bool) -> None:
-    """What needs no corpus to be told, before one is made: a warm-up that fills the run, parts that do not fit, rows
-    that are too long. A model that is to be matched is not known yet."""
+    """What needs no corpus to be told, before one is made: a warm-up that fills the run, data that the objective cannot
+    be made of, parts that do not fit, rows that are too long. A model that is to be matched is not known yet."""
     schedules.build(experiment.schedule).factor(0, experiment.budget.steps)
+    kind = sources.get(experiment.data.name).kind
+    refuse_unread(
+        objectives.get(experiment.objective.name), kind, topologies.get(experiment.model.topology.name).traits
+    )
     if not matched:
         with torch.device("meta"):
             model = assemble(experiment.model, vocabulary=1)

@@ -14,6 +14,22 @@ from zoo.objective import Objective, Task, objectives
 from zoo.traits import Traits
 
 
+def unread(objective: type[Objective], kind: str) -> str | None:
+    """Why that objective can be made of no data of that kind; None when it can."""
+    if kind in objective.reads:
+        return None
+    return f"the data is {kind}, but this objective reads {' or '.join(sorted(objective.reads))}"
+
+
+def refuse_unread(objective: type[Objective], kind: str, traits: Traits) -> None:
+    """Raises UserError, with the objectives that would do, for data that the objective cannot be made of."""
+    reason = unread(objective, kind)
+    if reason:
+        reading = (name for name in objectives.names() if kind in objectives.get(name).reads)
+        fitting = [f"objective={name}" for name in reading if objectives.get(name).serves(traits)]
+        raise UserError(f"{reason}; choose {' or '.join([*fitting, 'other data'])}")
+
+
 class Feed:
     """The tasks of one run. Those of a step are a function of (data, objective, seed, step) and nothing else; those of
     an evaluation are the same for every seed. Raises UserError when a split is too short for one context."""
@@ -21,14 +37,7 @@ class Feed:
     def __init__(
         self, corpus: Corpus, objective: Objective, traits: Traits, *, batch_size: int, context: int, splits: list[str]
     ):
-        if corpus.kind not in objective.reads:
-            kinds = " or ".join(sorted(objective.reads))
-            reading = (name for name in objectives.names() if corpus.kind in objectives.get(name).reads)
-            fitting = [f"objective={name}" for name in reading if objectives.get(name).serves(traits)]
-            raise UserError(
-                f"the data is {corpus.kind}, but this objective reads {kinds};"
-                f" choose {' or '.join([*fitting, 'other data'])}"
-            )
+        refuse_unread(type(objective), corpus.kind, traits)
         self.corpus, self.objective, self.traits, self.batch_size = corpus, objective, traits, batch_size
         self.special = corpus.tokenizer.special
         length, overlap = objective.window(context)
