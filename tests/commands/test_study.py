@@ -121,6 +121,9 @@ def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(
         (0.01, 1),
     ]
     assert states(place) == ["done", "done", "diverged", "done"]
+    folders = [note["folder"] for note in notes(place).values()]
+    assert command("train", *words).code == 1
+    assert [note["folder"] for note in notes(place).values()] == folders  # also of the run that had diverged
     with monkeypatch.context() as patch:  # stopped before its first job: what there was of both phases is still known
         patch.setattr("zoo.study.sweeper.launch_all", interrupt)
         assert command("train", *words, "seed=0,1,2").code == 130

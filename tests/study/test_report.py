@@ -292,6 +292,55 @@ def test_a_run_that_cannot_be_read_is_told_and_the_rest_is_reported(tmp_path: Pa
     assert report.findings.rows[0].n == 2
 
 
+def test_a_run_whose_folder_is_gone_is_missing_and_says_how_it_comes_back(tmp_path: Path) -> None:
+    losses = noisy({"base": 0.0, "other": 0.0})
+    folder = write_study(
+        tmp_path, lambda *job: None if job[0] == "other" and job[2] == 2 else losses(*job), seeds=range(3)
+    )
+    shutil.rmtree(tmp_path / "run-4")
+    (tmp_path / "run-5").rename(tmp_path / "elsewhere")  # it had diverged
+    (tmp_path / "run-1" / "record.json").unlink()
+    note = folder / "3.json"
+    note.write_text(json.dumps(json.loads(note.read_text()) | {"folder": None}))
+    report = built(folder)
+    said = section(report, "failures")
+    for job in (4, 5):
+        assert f"the folder of job {job} is gone; the same command makes it again" in said
+    assert "the note of job 3 names no run folder" in said
+    assert "record.json is missing" in said
+    assert "another corpus" not in said
+    assert "2 done, 2 gone, 2 unreadable." in report.page.facts[0]
+    assert not report.findings.evidence.refused
+    assert "no run of other is done (2 gone, 1 unreadable)" in section(report, "verdicts")
+
+
+WRONG: dict[str, Any] = {
+    "science.tokenizer is no mapping": {"science": {"tokenizer": 3}},
+    "machinery is no mapping": {"machinery": [1]},
+    "costs is no mapping": {"costs": 5},
+    "data is no mapping": {"data": [1]},
+    "overrides is no list of texts": {"overrides": [1]},
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_a_record_of_wrong_types_is_told_in_a_study_and_in_a_plain_folder(tmp_path: Path, said: str) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    file = tmp_path / "run-4" / "record.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | WRONG[said]))
+    report = built(folder)
+    assert f"record.json is damaged: {said}" in section(report, "failures")
+    assert report.findings.rows[0].n == 2
+    with pytest.raises(UserError, match=re.escape(said)):
+        built(tmp_path)
+
+
+def test_a_state_that_no_run_has_is_told(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    write(tmp_path / "run-4" / "status.json", {"state": 3})
+    assert "it has no state" in section(built(folder), "failures")
+
+
 def test_plain_folders_of_runs_are_reported(tmp_path: Path) -> None:
     for seed in range(2):
         for norm in ("a", "b"):

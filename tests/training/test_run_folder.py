@@ -8,6 +8,7 @@ import yaml
 
 from zoo.errors import UserError
 from zoo.training.metrics import read_metrics
+from zoo.training.record import code_differs
 from zoo.training.run import RunFolder, read_config, read_record, read_status
 
 
@@ -110,6 +111,34 @@ def test_a_damaged_line_of_the_metrics_is_named(tmp_path, line):
     (tmp_path / "metrics.jsonl").write_text(f'{{"step": 1}}\n{line}\n{{"step": 3}}\n')
     with pytest.raises(UserError, match="damaged in line 2"):
         read_metrics(tmp_path)
+
+
+WHOLE = {"choices": {}, "overrides": [], "science": {}, "machinery": {}}
+CODE = {
+    "commit is no text": {"commit": 3},
+    "dirty is no true or false": {"dirty": "no"},
+    "packages is no mapping of versions": {"commit": None, "packages": []},
+    "machinery is no mapping": {"machinery": None},
+}
+WRONG = CODE | {
+    "it lacks science": {"science": ...},
+    "choices is no mapping": {"choices": 1},
+    "overrides is no list of texts": {"overrides": [1]},
+    "science.budget is no mapping": {"science": {"budget": 3}},
+    "resumed[0] is no mapping": {"resumed": [1, 2]},
+    **{f"resumed[1].{said}": {"resumed": [{}, harm]} for said, harm in CODE.items()},
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_a_record_of_wrong_types_is_a_sentence(tmp_path, said):
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(WHOLE | {"commit": None, "packages": {"torch": None}, "resumed": [{"commit": "a"}]}))
+    assert code_differs(read_record(tmp_path)).startswith("commit a")
+    file.write_text(json.dumps({key: one for key, one in (WHOLE | WRONG[said]).items() if one is not ...}))
+    with pytest.raises(UserError) as caught:
+        code_differs(read_record(tmp_path))
+    assert str(caught.value) == f"{file} is damaged: {said}; remove the folder to begin anew"
 
 
 def write_in(path, ready, leave):

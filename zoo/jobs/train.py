@@ -48,19 +48,21 @@ def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: lis
     finished = _finished(folder, prepared.machinery)
     sweep.tell(folder, prepared.match, finished)
     if finished:
+        _refuse_diverged(folder)
         score_later(prepared, folder)
         return folder
     job = Job(prepared.experiment, prepared.node, prepared.corpus, prepared.machinery)
     about = {"choices": dict(choices), "overrides": overrides, "science": prepared.science, "match": prepared.match}
     with RunFolder(folder, wait=sweep.in_study()) as run:
-        if not _finished(folder, prepared.machinery):  # by another process, while this one made ready
+        if _finished(folder, prepared.machinery):  # by another process, while this one made ready
+            _refuse_diverged(folder)
+        else:
             job.run(run, about)
     return folder
 
 
 def _finished(folder: Path, machinery: Machinery) -> bool:
-    """Whether the run has come to its end; says so, and by what it was computed when that is not what is asked now.
-    Raises WasDiverged in a study when it ended badly."""
+    """Whether the run has come to its end; says so, and by what it was computed when that is not what is asked now."""
     state = (read_status(folder) or {}).get("state")
     if state not in ("done", "diverged"):
         return False
@@ -70,9 +72,13 @@ def _finished(folder: Path, machinery: Machinery) -> bool:
     code = code_differs(record)
     code = f"; its code was {code}" if code else ""
     print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again{code}")
-    if state == "diverged" and sweep.in_study():
-        raise WasDiverged(f"{folder} diverged before; remove the folder to run it again")
     return True
+
+
+def _refuse_diverged(folder: Path) -> None:
+    """In a study, whose note names the folder by now, raises WasDiverged for a finished run that ended badly."""
+    if sweep.in_study() and (read_status(folder) or {}).get("state") == "diverged":
+        raise WasDiverged(f"{folder} diverged before; remove the folder to run it again")
 
 
 def _refuse_change(folder: Path, science: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zoo.study.run import Run
+from zoo.training.files import json_text
 
 MACHINERY = ("device", "dtype", "attention", "compile")
 """What moves numbers by more than the order of a sum."""
@@ -24,8 +25,9 @@ def basis(run: Run) -> dict[str, Any]:
 
 def common_basis(runs: Sequence[Run]) -> dict[str, Any] | None:
     """The basis that most of these runs have, the first of several; None for no runs."""
-    found = Counter(tuple(basis(run).items()) for run in runs)
-    return dict(found.most_common(1)[0][0]) if found else None
+    found = [basis(run) for run in runs]
+    texts = [json_text(one) for one in found]
+    return found[texts.index(Counter(texts).most_common(1)[0][0])] if found else None
 
 
 def difference(run: Run, common: Mapping[str, Any]) -> str:

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoo.study.question import Question
-from zoo.study.run import Run
+from zoo.study.run import OVER, Run
 
 Values = tuple[tuple[str, Any], ...]
-
-OVER = ("done", "diverged")
-"""States that say how a tuning value does."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from zoo.study.basis import SCORED, common_basis, difference, scored
-from zoo.study.choice import OVER, Choice, choose, values_of
+from zoo.study.choice import Choice, choose, values_of
 from zoo.study.loading import Loaded
 from zoo.study.question import Question
-from zoo.study.run import Run
+from zoo.study.run import OVER, Run
 
 BySeed = Mapping[int, Run]
 

@@ -7,7 +7,8 @@ from zoo.errors import UserError
 from zoo.nearby import folders_like
 from zoo.study.question import Question, question_of_runs, read_question
 from zoo.study.run import Run, read_run
-from zoo.training.files import read_json
+from zoo.training.files import ANEW, read_json
+from zoo.training.run import read_record
 
 POINTS = 60
 """Half of the lines of each kind that a report keeps of a run, at most."""
@@ -57,10 +58,10 @@ def _of_folder(folder: Path, points: int | None) -> Loaded:
             f"{folder} is no study: it has neither a study.json nor run folders;"
             " give study= a folder below runs/studies or runs/sweeps, or the folder of the runs"
         )
-    records = [(place.name, read_json(place / "record.json")) for place in places]
+    records = [(place.name, read_record(place)) for place in places]
     for place, (_, record) in zip(places, records, strict=True):
-        if not isinstance(record.get("overrides"), list) or type(record.get("science", {}).get("seed")) is not int:
-            raise UserError(f"{place / 'record.json'} is damaged: it lacks overrides or science.seed")
+        if type(record["science"].get("seed")) is not int:
+            raise UserError(f"{place / 'record.json'} is damaged: its science has no seed; {ANEW}")
     question = question_of_runs(folder, records)
     runs = [read_run(job, place, {}, points) for job, place in zip(question.jobs, places, strict=True)]
     return Loaded(folder, question, tuple(runs))

@@ -10,8 +10,12 @@ from zoo.errors import UserError
 from zoo.study.metric import read_metric
 from zoo.study.question import Job
 from zoo.training.files import read_json
+from zoo.training.run import read_record, read_status
 
 Point = Mapping[str, Any]
+
+OVER = ("done", "diverged")
+"""States of a run that came to an end which says how good it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +28,7 @@ class Run:
     seed: int
     overrides: tuple[str, ...]
     state: str
-    """done, diverged, failed, running, interrupted, killed, bad input, unreadable, or not started."""
+    """done, diverged, failed, running, interrupted, killed, bad input, unreadable, gone, or not started."""
     message: str = ""
     folder: Path | None = None
     record: Mapping[str, Any] = field(default_factory=dict)
@@ -72,14 +76,22 @@ class Run:
 
 def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int | None) -> Run:
     """The run of a job; `points` bounds how many lines of each kind are kept, None keeps all. A run folder that cannot
-    be read makes a run of the state "unreadable", with the reason as its message."""
+    be read makes a run of the state "unreadable", and one that was there and is no more one of the state "gone", with
+    the reason as its message."""
     about: dict[str, Any] = {"job": job.job, "variant": job.variant, "tuning": job.tuning, "seed": job.seed}
     about |= {"overrides": job.overrides, "folder": folder, "match": note.get("match")}
     state, message = note.get("state", "not started"), str(note.get("message", ""))
-    if folder is None or not (folder / "record.json").exists():
+    if state in OVER and folder is None:
+        said = f"the note of job {job.job} names no run folder; the same command writes it again"
+        return Run(**about, state="unreadable", message=said)
+    if state in OVER and folder is not None and not folder.is_dir():
+        return Run(
+            **about, state="gone", message=f"the folder of job {job.job} is gone; the same command makes it again"
+        )
+    if folder is None or (state not in OVER and not (folder / "record.json").exists()):
         return Run(**about, state=state, message=message)
     try:
-        status = read_json(folder / "status.json") if (folder / "status.json").exists() else {}
+        status = read_status(folder) or {}
         if state in ("running", "not started", "done") and status.get("state"):
             state, message = status["state"], message or str(status.get("reason", ""))
         return Run(**about, state=state, message=message, **_content(folder, status, points))
@@ -103,7 +115,7 @@ def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dic
     measured, translated = folder / "latency.json", folder / "translation.json"
     held_out = {split: told.get(split) or status.get("scores", {}).get(split) or {} for split in ("validation", "test")}
     return {
-        "record": read_json(folder / "record.json"),
+        "record": read_record(folder),
         "scores": {split: {**last.get(split, {}), **one} for split, one in held_out.items() if one},
         "lengths": tuple(told.get("lengths") or ()),
         "latency": read_json(measured) if measured.exists() else {},

@@ -24,6 +24,7 @@ from zoo.training.files import (
     write_whole,
 )
 from zoo.training.metrics import lines_until, read_metrics
+from zoo.training.recorded import misfit, wrong
 
 State = Literal["running", "done", "failed", "diverged", "interrupted"]
 
@@ -50,19 +51,9 @@ def read_record(folder: Path) -> dict[str, Any]:
         record = read_json(folder / "record.json")
     except UserError as error:
         raise UserError(f"{error}; {ANEW}") from error
-    for key in ("choices", "overrides", "science", "machinery"):
-        if key not in record or (key in ("science", "machinery") and not isinstance(record[key], dict)):
-            raise UserError(f"{folder / 'record.json'} lacks {key}; {ANEW}")
-    _resumptions(folder, record)
+    if said := misfit(record):
+        raise UserError(f"{folder / 'record.json'} is damaged: {said}; {ANEW}")
     return record
-
-
-def _resumptions(folder: Path, record: Mapping[str, Any]) -> list[Any]:
-    """Where the run went on so far."""
-    resumed = record.get("resumed", [])
-    if not isinstance(resumed, list):
-        raise UserError(f"{folder / 'record.json'} is damaged: resumed is no list; {ANEW}")
-    return resumed
 
 
 def read_status(folder: Path) -> dict[str, Any] | None:
@@ -146,7 +137,9 @@ class RunFolder:
         kept: list[dict[str, Any]] = []
         if step:
             first = read_json(self.path / "record.json")
-            record = {**first, "resumed": [*_resumptions(self.path, first), {"step": step, **resumed}]}
+            if said := wrong(first):
+                raise UserError(f"{self.path / 'record.json'} is damaged: {said}; {ANEW}")
+            record = {**first, "resumed": [*first.get("resumed", []), {"step": step, **resumed}]}
             kept = lines_until(self.path, step, lines)
         self._set("running", {})
         if step == 0:
