@@ -53,9 +53,10 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         return _no_group(found.group(1), command)
     if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
         word, key = found.group(1), found.group(2)
-        return f"'{word}' has several values; add -m to sweep over them, or write a list as {key}=[a,b]"
+        listed = "" if key in groups_of(command) else f", or write a list as {key}=[a,b]"
+        return f"'{word}' has several values; add -m to sweep over them{listed}"
     if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
-        return _unreadable(message.strip().splitlines()[0].rstrip(), message, command)
+        return _unreadable(message.strip().splitlines()[0].rstrip(), message, command, words)
     return " ".join(message.split())
 
 
@@ -104,7 +105,7 @@ def _of_the_run(command: str) -> set[str]:
     return {group.split("/")[0] for group in groups_of("train")} - set(groups_of(command))
 
 
-def _unreadable(line: str, message: str, command: str) -> str:
+def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> str:
     if "expecting ID" in message:
         return f"{line} — choose a group as in model/norm=rmsnorm, set a value as in model.norm.eps=1e-6"
     if (found := re.search(r"override '([^=']+)'", line)) and "=" not in found.group(1):
@@ -113,8 +114,19 @@ def _unreadable(line: str, message: str, command: str) -> str:
         hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
         example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
-    line = line.replace("LexerNoViableAltException: ", "cannot read ")
-    return f"{line} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
+    unread = [word for word in words if "=" in word and not word.startswith("-") and not _reads(word)]
+    what = f"the command line cannot be read at {unread[0]}" if unread else line
+    return f"{what} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
+
+
+def _reads(word: str) -> bool:
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    try:
+        OverridesParser.create().parse_override(word)
+    except HydraException:
+        return False
+    return True
 
 
 def _parent(key: str) -> str:

@@ -33,7 +33,11 @@ SAYS = {
     "an entry that is not there": (("model/ffn@model.ffn.expert=relu",), "take from model/ffn"),
     "a key that another option has": (("objective.source=0.3",), "objective=seq2seq has it"),
     "a dry run of no study": (("dry_run=true",), "dry_run is of a study: give study=…, or -m"),
-    "an unquoted special character": (("data=text", "data.path=my#1.txt"), "cannot read data.path=my#1.txt — quote"),
+    "an equals sign in a path": (("data=text", "data.path=a=b.txt"), "cannot be read at data.path=a=b.txt — quote"),
+    "an unquoted special character": (
+        ("data=text", "data.path=my#1.txt"),
+        "cannot be read at data.path=my#1.txt — quote",
+    ),
     "a value that names itself": (("seed=${seed}",), "the config does not resolve: Recursive interpolation"),
     "a variable that is not set": (("seed=${oc.env:NO_SUCH_VARIABLE}",), "'NO_SUCH_VARIABLE' not found"),
     "a missing value": (("seed=???", "data=text"), "no value for data.path, seed"),

@@ -108,6 +108,26 @@ def test_ctrl_c_saves_and_says_how_to_resume(text: Path, tmp_path: Path) -> None
     assert (folder / "checkpoints" / f"step_{status['step']}").is_dir()
 
 
+def test_the_end_of_a_job_while_it_scores_is_told_as_ctrl_c_is(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*arguments: object, **keys: object) -> None:
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL  # which would end this process
+        signal.raise_signal(signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    options = ("data=text", f"data.path='{text}'", *TINY)
+    monkeypatch.setattr("zoo.jobs.job.score", ended)
+    done = command("train", *options)
+    folder = only(tmp_path / "runs")
+    assert done.code == 130
+    assert f"step 4 is saved. Go on with: python train.py resume=runs/{folder.name}" in done.err
+    assert json.loads((folder / "status.json").read_text())["state"] == "interrupted"
+    assert signal.getsignal(signal.SIGTERM) is before
+    monkeypatch.undo()
+    assert command("train", *options).code == 0
+
+
 def test_a_resumed_run_says_when_its_data_has_changed(command: Command, text: Path, tmp_path: Path) -> None:
     options = ("data=text", f"data.path='{text}'", *TINY)
     assert command("train", *options).code == 0

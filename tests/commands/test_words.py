@@ -1,14 +1,18 @@
 """A word on the command line that says nothing is answered with the one that was meant."""
 
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
 
 from tests.commands.conftest import TINY, Command
 from tests.commands.test_plugins import plugin
 from zoo.__main__ import main
 from zoo.help import help_text
+from zoo.literal import as_word, quote_texts
 from zoo.words import in_home
 
 __all__ = ["plugin"]
@@ -159,3 +163,20 @@ def test_only_the_beginning_of_a_value_is_a_home_folder(monkeypatch: pytest.Monk
         "~/b",
     ]
     assert in_home(given) == found
+
+
+@pytest.mark.parametrize(
+    "path", ["runs/a", "with space/a=b,c", "it's", 'a "b"', "a\\", 'a\\"', "${x}", "[a]", "#1 & more", "größe", "a;b"]
+)
+def test_a_command_that_is_printed_can_be_pasted(path: str) -> None:
+    (word,) = shlex.split(as_word("run", path))
+    override = OverridesParser.create().parse_override(*quote_texts([word]))
+    assert override.key_or_group == "run"
+    made = OmegaConf.create({"run": override.value()})
+    assert made.run == path
+
+
+def test_letters_beyond_ascii_need_no_quotes(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "Über größe.txt").write_text("the same line, again and again\n" * 100)
+    done = command("train", "data=text", "data.path=Über größe.txt", *TINY)
+    assert done.code == 0, done.err

@@ -17,6 +17,7 @@ from zoo.jobs.parts import build_parts
 from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
 from zoo.jobs.updates import updates
+from zoo.literal import as_word
 from zoo.terminal import show
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.gradients import gradient_norms, unclipped
@@ -72,7 +73,7 @@ class Job:
             raise
         folder.finish("done", step=steps, seconds=round(self.state.seconds, 3), scores=scores)
         show(*self.tables)
-        self.display.say(f"done: {folder.path}    python evaluate.py run={folder.path}")
+        self.display.say(f"done: {folder.path}    python evaluate.py {as_word('run', str(folder.path))}")
 
     def _end(self, error: BaseException) -> None:
         """Say in the folder why the run did not come to its end."""

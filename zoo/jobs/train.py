@@ -15,6 +15,7 @@ from zoo.jobs.later import score_later
 from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.memory import enough_memory
+from zoo.training.interrupt import terminable
 from zoo.training.record import code_differs
 from zoo.training.run import RunFolder, read_record, read_status
 from zoo.training.runtime import Machinery
@@ -53,7 +54,7 @@ def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: lis
         return folder
     job = Job(prepared.experiment, prepared.node, prepared.corpus, prepared.machinery)
     about = {"choices": dict(choices), "overrides": overrides, "science": prepared.science, "match": prepared.match}
-    with RunFolder(folder, wait=sweep.in_study()) as run:
+    with terminable(), RunFolder(folder, wait=sweep.in_study()) as run:
         if _finished(folder, prepared.machinery):  # by another process, while this one made ready
             _refuse_diverged(folder)
         else:

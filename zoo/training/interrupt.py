@@ -2,9 +2,13 @@
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
+
+from zoo.literal import as_word
 
 
 class Interrupt:
@@ -38,6 +42,21 @@ class Interrupt:
         self._before.clear()
 
 
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Within, SIGTERM is what Ctrl-C is: it raises KeyboardInterrupt, so that a run says how it stands before it ends.
+    Where SIGTERM is ignored, or outside the main thread, nothing changes."""
+    present = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or present is signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, present)
+
+
 def how_to_resume(folder: Path, step: int) -> str:
     """What to say after an interruption, when the newest checkpoint is that of `step`."""
-    return f"interrupted; step {step} is saved. Go on with: python train.py resume={folder}"
+    return f"interrupted; step {step} is saved. Go on with: python train.py {as_word('resume', str(folder))}"
