@@ -9,7 +9,7 @@ from zoo.errors import UserError
 from zoo.norm import norms
 from zoo.option import Option
 from zoo.plugins import load_plugins
-from zoo.registry import Registry
+from zoo.registry import FAMILIES, Registry
 
 FAMILY = """
     from zoo.registry import Registry
@@ -78,8 +78,9 @@ def test_importing_a_module_again_is_no_second_registration(colours: Path) -> No
     assert found.names() == ["red"]
 
 
-def test_a_plugin_registers_by_being_imported(colours: Path) -> None:
+def test_a_plugin_registers_by_being_imported(colours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = registry(colours)
+    monkeypatch.setitem(FAMILIES, "colour", found)
     (colours.parent / "my_paint.py").write_text(
         f"from {colours.name} import Colour, colours\n\n\n@colours.register('blue')\nclass Blue(Colour):\n    pass\n"
     )
