@@ -4,6 +4,7 @@ import pytest
 
 from zoo.compose import compose
 from zoo.config import ASIDE, parse, plain
+from zoo.jobs.idle import refuse_idle
 from zoo.matching.apply import match
 from zoo.matching.solve import sizes_of
 from zoo.paths import CONF
@@ -40,6 +41,7 @@ def _model_of(job: Job) -> object:
     node = plain(compose(job.overrides))
     experiment = {key: value for key, value in node.items() if key not in ASIDE}
     parse(experiment)
+    refuse_idle(parse(experiment), job.overrides)
     matched, report = match(node["match"], experiment, list(job.overrides), VOCABULARY)
     if report is None:
         sizes_of(matched["model"], VOCABULARY, 64)

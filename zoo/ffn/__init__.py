@@ -1,6 +1,7 @@
 """Per-position mixing: every position by itself, dense or through experts."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from jaxtyping import Float
@@ -28,6 +29,8 @@ class FFN(Part):
     per_position: ClassVar[bool] = True
     """False: a position depends on others, so it can be no expert."""
     can: ClassVar[frozenset[Ability]] = frozenset(Ability)
+    instead: ClassVar[Mapping[str, str]] = {}
+    """Keys that say nothing where another key, here their value, is not null."""
 
     def __init__(self, common: Common):
         super().__init__()

@@ -12,6 +12,9 @@ from zoo.ffn import FFN, Auxiliary
 from zoo.knob import Knob
 from zoo.roles import Linear, Role
 
+WIDTH = {"ratio": "d_ff", "multiple_of": "d_ff"}
+"""What says the hidden width, and what does so in its place."""
+
 
 def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int) -> int:
     """F: `d_ff` if given, else ratio · D rounded to the nearest multiple of `multiple_of` (at least one).
@@ -27,6 +30,7 @@ class Plain(FFN):
     """W₂ activate(W₁ x)."""
 
     knobs = (Knob("d_ff"),)
+    instead = WIDTH
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)
@@ -46,6 +50,7 @@ class Gated(FFN):
     """W₂ (activate(W_g x) · W₁ x)."""
 
     knobs = (Knob("d_ff"),)
+    instead = WIDTH
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)

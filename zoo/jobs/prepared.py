@@ -20,6 +20,7 @@ from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.jobs.identity import science_of, with_resolved_paths
+from zoo.jobs.idle import refuse_idle
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
@@ -91,6 +92,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
         resume = from_launch(resume)
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = _parsed(node)
+    refuse_idle(experiment, overrides)
     refuse_absent(experiment.runtime)  # before a corpus is made; what is measured is measured when all else is in order
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
@@ -99,6 +101,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
         experiment = _parsed(node)
+        refuse_idle(experiment, overrides)  # what was solved for may stand in the place of another key
     node["data"] = with_resolved_paths(node["data"], corpus.summary)
     work = work_of(experiment, corpus.tokenizer.vocabulary)
     machinery = resolve(experiment.runtime, experiment.cache, work, sweep.folder())

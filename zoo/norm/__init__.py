@@ -1,6 +1,7 @@
 """Normalisation: width in, same shape out."""
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from jaxtyping import Float
 from torch import Tensor
@@ -13,6 +14,9 @@ from zoo.registry import Registry
 class Norm(Part):
     """Contract: `Norm(width)`; the last axis has that width. Statistics are taken in float32 and the dtype of the input
     comes back; gains start at 1 and biases at 0."""
+
+    absent: ClassVar[bool] = False
+    """Whether it leaves x as it is."""
 
     def __init__(self, width: int):
         super().__init__()

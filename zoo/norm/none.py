@@ -12,5 +12,7 @@ class NoNorm(Norm):
     differs: nothing to differ from.
     """
 
+    absent = True
+
     def forward(self, x: Float[Tensor, "*shape width"]) -> Float[Tensor, "*shape width"]:
         return x

@@ -50,6 +50,8 @@ class Objective(ABC):
     """Whether a model that was trained so on pairs says the target of a source."""
     reads: ClassVar[frozenset[str]] = frozenset({"text"})
     """The kinds of corpus it can be made of: text, pairs."""
+    of_text: ClassVar[frozenset[str]] = frozenset()
+    """Keys that say what becomes of a text, and nothing of other data."""
 
     def __init__(self, label_smoothing: float, output_z: float):
         """label_smoothing: share of the probability that the training target spreads evenly over the vocabulary.

@@ -26,6 +26,7 @@ class Seq2Seq(Objective):
     wants = "reads left to right"
     translates = True
     reads = frozenset({"text", "pairs"})
+    of_text = frozenset({"source"})
 
     def __init__(self, *, source: float = 0.5, label_smoothing: float = 0.0, output_z: float = 0.0):
         super().__init__(label_smoothing, output_z)

@@ -43,6 +43,8 @@ class Topology(Part):
     """What an objective has to know of it."""
     needs: ClassVar[frozenset[Ability]]
     """What every mixer in it must be able to do."""
+    own_depths: ClassVar[tuple[str, ...]] = ()
+    """Keys for the depths of its stacks; where all are set, `n_layers` says nothing."""
 
     def __init__(self, common: Common, stack: MakeStack):
         super().__init__()

@@ -26,6 +26,7 @@ class EncoderDecoder(Topology):
 
     traits = Traits(generates=True, reads_source=True)
     needs = frozenset({Ability.CAUSAL, Ability.BIDIRECTIONAL})
+    own_depths = ("n_encoder_layers", "n_decoder_layers")
 
     def __init__(
         self,
