@@ -125,6 +125,18 @@ def test_an_update_without_targets_leaves_the_weights_and_uses_up_its_number(cap
     assert caplog.text.count("no target") == 1
 
 
+def test_a_run_that_often_scores_nothing_says_so_once(caplog):
+    def source(step):
+        empty = [Task(one.inputs, one.targets, 0 * one.weights) for one in tasks(step)]
+        return [*empty, *tasks(step, micro=1)] if step in (0, 9) else empty
+
+    steps = train(Tiny(), source, steps=10, schedule=LinearSchedule(warmup=0))
+    assert [step.step for step in steps if step.loss is None] == list(range(2, 10))
+    assert [step.lr for step in steps] == pytest.approx([0.1 * (9 - i) / 9 for i in range(10)])
+    assert all(step.loss is None or math.isfinite(step.loss) for step in steps)
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["step 2 scores no target"]
+
+
 def test_the_token_axis_counts_every_position_given_to_the_model_padding_and_source_too():
     class Reads(Tiny):
         def forward(self, tokens, source, padding):

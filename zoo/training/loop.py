@@ -85,11 +85,15 @@ def fit(
     `scale` (float16) an update whose gradient overflows is dropped instead, until the scale is below 1.
     """
     model.train()
+    told = False
     for index in range(start, steps):
         began = time.perf_counter()
         update = Update(model, tasks(index), index, seed, device, label_smoothing, output_z, autocast)
         positions = sum(positions_of(task) for task in update.tasks)
         tokens += positions
+        if not (update.total or told):
+            log.warning("step %d scores no target: no update is made; later steps of that kind are not told", index + 1)
+            told = True
         factor = schedule.factor(index, steps)
         values = _make(update, optimizer, factor, scale)
         loss, grad_norm = values.pop("loss", None), values.pop("grad_norm", None)
@@ -169,7 +173,6 @@ def _make(update: Update, optimizer: Optimizer, factor: float, scale: LossScale 
     """Make one update, unless it diverges; returns loss, auxiliary losses and gradient norm, or nothing when there is
     nothing to score."""
     if not update.total:
-        log.warning("step %d scores no target: no update is made", update.step + 1)
         return {}
     optimizer.zero_grad()
     sums = update.backward(scale)
