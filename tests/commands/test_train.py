@@ -120,17 +120,3 @@ def test_evaluate_scores_a_run_as_training_did(
     expected = json.loads((folder / "status.json").read_text())["scores"]["test"]
     assert scores["test"]["loss"] == pytest.approx(expected["loss"], rel=1e-6)
     assert scores["test"]["bits_per_byte"] == pytest.approx(expected["bits_per_byte"], rel=1e-6)
-
-
-def test_every_topology_scores_the_same_target_tokens_of_pairs(command: Command, tmp_path: Path) -> None:
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("".join(f"number {i}\tthe number is {i * 7}\n" for i in range(200)))
-    scored = set()
-    for topology in ("encoder_decoder", "decoder_only", "prefix_lm"):
-        options = ("data=pairs", f"data.path='{pairs}'", "objective=seq2seq", f"model/topology={topology}")
-        done = command("train", *options, *TINY, "budget.context=40", "budget.evaluate_batches=null")
-        assert done.code == 0, done.err
-        (metrics,) = (tmp_path / "runs").glob(f"*{topology.replace('_', '-')}*/metrics.jsonl")
-        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
-        scored |= {(line["split"], line["scored"]) for line in lines if line["split"] != "train"}
-    assert len(scored) == 2  # one count for validation, one for test

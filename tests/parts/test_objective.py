@@ -34,6 +34,19 @@ def test_every_topology_is_scored_on_the_same_targets() -> None:
     assert scored[0] == scored[1] == scored[2] == tokens[:, 5:].flatten().tolist()
 
 
+def test_every_topology_scores_the_same_target_tokens_of_pairs() -> None:
+    """Those of the target and the mark that closes it, row by row, whatever stands in front and behind."""
+    source, target = draw(3, 9, seed=1), draw(3, 7, seed=2)
+    source_real, target_real = real_of([9, 1, 4], 9, "right"), real_of([2, 7, 4], 7, "right")
+    batch = PairBatch(source * source_real, source_real, target * target_real, target_real)
+    expected = [[*target[i, :length].tolist(), SPECIAL.end] for i, length in enumerate((2, 7, 4))]
+    for topology in ("encoder_decoder", "decoder_only", "prefix_lm"):
+        asked = task("seq2seq", topology, batch)
+        assert [row[real > 0].tolist() for row, real in zip(asked.targets, asked.weights, strict=True)] == expected
+        before = [row[real > 0].tolist() for row, real in zip(asked.inputs["tokens"], asked.weights, strict=True)]
+        assert before == [[SPECIAL.start, *row[:-1]] for row in expected]
+
+
 def test_a_pair_in_front_of_its_target_takes_no_more_positions_than_it_has() -> None:
     """Each row is `source <start> target`, then padding; notes go along with the targets they are about."""
     lengths = [(9, 2), (1, 7), (4, 4)]

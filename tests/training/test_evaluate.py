@@ -4,6 +4,7 @@ from dataclasses import astuple
 import pytest
 import torch
 
+from tests.helpers import draw, model, real_of
 from tests.training.tiny_training import CPU, VOCABULARY, Output, Tiny, task
 from zoo.errors import UserError
 from zoo.objective import Task
@@ -41,6 +42,30 @@ def test_scores_do_not_depend_on_batch_size_or_order():
         assert astuple(one)[:4] == pytest.approx(astuple(scores[0])[:4], rel=1e-6)
     assert scores[0].tokens == 37 * 38 // 2
     assert scores[0].loss == pytest.approx(scores[1].loss, rel=1e-13)  # sums are in float64
+
+
+def padded(batch, side):
+    """37 sequences of length 1 to 40, padded on that side to the longest of their batch, as a model is told."""
+    lengths = [1 + 39 * i // 36 for i in range(37)]
+    for start in range(0, len(lengths), batch):
+        chunk = lengths[start : start + batch]
+        real = real_of(chunk, max(chunk), side)
+        rows = [draw(1, length + 1, seed=start + i)[0] for i, length in enumerate(chunk)]
+        tokens, targets = torch.zeros(2, *real.shape, dtype=torch.long)
+        tokens[real], targets[real] = torch.cat([row[:-1] for row in rows]), torch.cat([row[1:] for row in rows])
+        yield Task({"tokens": tokens, "padding": real}, targets, real.float())
+
+
+@pytest.mark.parametrize("ffn", ["swiglu", "moe", "moe_sigmoid"])
+@pytest.mark.parametrize("position", ["rope", "alibi", "learned"])
+def test_scores_do_not_depend_on_batch_size_with_experts_and_padding_on_either_side(ffn, position):
+    built = model(ffn=ffn, position=position)
+    lengths = torch.ones(13, dtype=torch.long)
+    sizes = [(batch, side) for batch in (1, 4, 16, 37) for side in ("left", "right")]
+    scores = [evaluate(built, padded(batch, side), lengths, device=CPU) for batch, side in sizes]
+    for one in scores[1:]:
+        assert astuple(one)[:4] == pytest.approx(astuple(scores[0])[:4], rel=1e-6)
+    assert scores[0].tokens == sum(1 + 39 * i // 36 for i in range(37))
 
 
 def test_the_loss_is_a_mean_over_targets_not_over_batches():

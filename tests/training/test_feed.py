@@ -113,6 +113,14 @@ def test_every_topology_has_the_same_rows_and_scores_the_same_tokens(objective: 
     assert all(row for row in train[0][0]) or objective == "masked"
 
 
+@pytest.mark.parametrize("topology", [name for name in TOPOLOGIES if serves("seq2seq", name)])
+def test_an_evaluation_of_pairs_scores_every_target_and_its_end(topology: str) -> None:
+    split, end = CORPORA["pairs"].splits["validation"], CORPORA["pairs"].tokenizer.special.end
+    targets = np.split(split.tokens, split.offsets[1:-1])[1::2]
+    found = scored(list(feed("seq2seq", "pairs", topology).evaluation("validation")))
+    assert found == [[*one.tolist(), end] for one in targets]
+
+
 def test_masks_differ_between_steps_rows_and_seeds_where_the_text_is_the_same() -> None:
     """A text of one letter, so that only masks can differ."""
     tokens = np.full(CONTEXT * ROWS * 20, 65, dtype="<u2")
