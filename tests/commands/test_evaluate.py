@@ -116,3 +116,25 @@ def test_what_needs_no_corpus_to_be_told_is_told_before_one_is_made(
     assert done.code == 2
     assert words in done.err
     assert not (tmp_path / ".cache").exists()
+
+
+def test_a_run_outlives_the_variable_that_its_config_named(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder keeps what the variable said: it is scored, found again and reported in another folder."""
+    monkeypatch.setenv("MY_CORPUS", str(text))
+    words = ("data=text", "data.path=${oc.env:MY_CORPUS}", *TINY)
+    assert command("train", *words).code == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    expected = json.loads((folder / "status.json").read_text())["scores"]
+    monkeypatch.delenv("MY_CORPUS")
+    assert "MY_CORPUS" not in (folder / "config.yaml").read_text()
+    (tmp_path / "elsewhere").mkdir()
+    done = command("evaluate", f"run='{folder}'", "json=scores.json", folder=tmp_path / "elsewhere")
+    assert done.code == 0, done.err
+    assert json.loads((tmp_path / "elsewhere" / "scores.json").read_text())["test"]["loss"] == expected["test"]["loss"]
+    resumed = command("train", f"resume='{folder}'", folder=tmp_path / "elsewhere")
+    assert (resumed.code, "done already" in resumed.out) == (0, True)
+    assert command("evaluate", f"study='{folder.parent}'", folder=tmp_path / "elsewhere").code == 0
+    again = command("train", *words)
+    assert (again.code, "MY_CORPUS" in again.err) == (2, True)
