@@ -54,6 +54,7 @@ def write_run(
     lines: int = 20,
     rich: bool = True,
     speed: float = 1.0,
+    scored: int = 4000,
 ) -> None:
     """A run folder that ended with that test loss."""
     folder.mkdir(parents=True)
@@ -106,7 +107,7 @@ def write_run(
     done = loss is not None
     scores: dict[str, Any] = {}
     if done:
-        plain = {"bits_per_byte": end / math.log(2) / 4, "accuracy": 0.3, "scored": 4000}
+        plain = {"bits_per_byte": end / math.log(2) / 4, "accuracy": 0.3, "scored": scored}
         if rich:
             plain |= {"floor": 1.5, "skills": _skills(end)}
         scores = {split: {"loss": end + shift, **plain} for split, shift in (("validation", 0.01), ("test", 0.0))}

@@ -431,6 +431,33 @@ def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:
     assert f"Held-out text is not all new: {told}. There a score may be memory." in built(folder).page.facts
 
 
+@pytest.mark.parametrize(
+    ("effect", "scored", "says"),
+    [
+        (-0.06, 4000, ""),
+        (-0.06, 1000, ""),
+        (
+            -0.06,
+            38,
+            "on 38 scored targets models that are alike differ by up to about 0.16 nats per token;",
+        ),
+        (-0.06, 1, "on 1 scored target models"),
+        (0.0, 999, "on 999 scored targets models that are alike differ by up to about 0.032 nats per"),
+        (0.0, 1000, ""),
+        (0.014, 4000, "0.016 nats per token; the difference that is claimed of `other` is smaller. More text"),
+        (0.018, 4000, ""),
+    ],
+)
+def test_a_test_split_that_is_too_small_to_compare_by_is_told(
+    tmp_path: Path, effect: float, scored: int, says: str
+) -> None:
+    """38 targets are the tenth of a text of some 400 characters."""
+    run = {name: {"scored": scored} for name in ("base", "other")}
+    told = built(write_study(tmp_path, noisy({"base": 0.0, "other": effect}, sd=0.0005), run=run)).page.facts
+    found = [fact for fact in told if "too small to compare by" in fact]
+    assert [says in fact for fact in found] == [True] * bool(says), found
+
+
 def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
     write_run(tmp_path / "a", 2.0, 0)
     report = built(tmp_path)

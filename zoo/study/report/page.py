@@ -35,6 +35,7 @@ from zoo.study.report import (
 from zoo.study.report.answer import answer
 from zoo.study.report.findings import Findings, find
 from zoo.study.report.picture import picture
+from zoo.study.report.resolution import too_small
 from zoo.study.report.suspicion import suspicions
 from zoo.study.tables import run_row
 from zoo.training.files import write_whole
@@ -92,7 +93,7 @@ def built(folder: Path) -> Report:
 def page_of(findings: Findings) -> Page:
     """The page of a study."""
     question = findings.question
-    facts = [_progress(findings), *suspicions(findings.evidence)]
+    facts = [_progress(findings), *suspicions(findings.evidence), *too_small(findings)]
     if question.expected:
         source = f" ({question.source})" if question.source else ""
         facts.append(f"Expected: {question.expected}{source}")
