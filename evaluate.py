@@ -36,7 +36,7 @@ def main() -> None:
 @job
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
-    from zoo.compose import refuse_several
+    from zoo.words import refuse_several
 
     overrides = HydraConfig.get().overrides.task
     for override in overrides:

@@ -53,7 +53,8 @@ def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed:
     node = plain(compose([f"model={model}", *overrides]))
     load_plugins(node["plugins"])
     given = convert(node["seed"] if seed is None else seed, int, "seed")
-    return build_model(parse_model(node["model"]), vocabulary, given)
+    with enough_memory("make the model smaller"):
+        return build_model(parse_model(node["model"]), vocabulary, given)
 
 
 def load(path: str | Path, *, plugins: Sequence[str] = (), strict: bool = True) -> Run:

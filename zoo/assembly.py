@@ -13,6 +13,7 @@ from zoo.families import PER_LAYER
 from zoo.ffn import ffns
 from zoo.head import heads
 from zoo.init import initialise, inits
+from zoo.memory import countable
 from zoo.mixer import Mixer, mixers
 from zoo.model import Model
 from zoo.norm import Norm, norms
@@ -33,6 +34,7 @@ def build_model(config: ModelConfig, vocabulary: int, seed: int) -> Model:
     return model
 
 
+@countable("make model.d_model, model.ffn.d_ff or whatever is so large in model smaller")
 def assemble(config: ModelConfig, vocabulary: int) -> Model:
     """The same with its matrices unfilled: to load weights into or, under `torch.device("meta")`, for counting."""
     if config.cross is not None and not topologies.get(config.topology.name).traits.reads_source:

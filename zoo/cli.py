@@ -53,6 +53,8 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
     """Run a command; what goes wrong is told as one sentence, in the words of this project. With the name of a
     `command`, which is that of its file in `conf/`, `--help` is answered here and unknown flags are refused."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character shows a mark in its place
     sys.argv[1:] = words = in_home(quote_texts(sys.argv[1:]))
     find_plugins_here()
     sweep.forget()

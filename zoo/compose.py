@@ -18,7 +18,7 @@ from zoo.errors import UserError
 from zoo.families import GROUPS, choosing, group_of, part_at
 from zoo.hydra_errors import refusal
 from zoo.paths import CONF
-from zoo.words import refuse_absent_folders
+from zoo.words import refuse_absent_folders, refuse_several
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
@@ -78,16 +78,6 @@ def refuse_leaks(hydra: DictConfig | Any) -> None:
                 f"{path}.yaml sets {key}, a value inside a part: it would leak into another part chosen in its place;"
                 " write an option file with that value and choose it, or give the value on the command line"
             )
-
-
-def refuse_several(override: str) -> None:
-    """Raise UserError for a list of options where one is chosen: Hydra would lay them over each other, and the last
-    would win."""
-    key, _, value = override.lstrip("+~").partition("=")
-    group = key.partition("@")[0]
-    if value.lstrip().startswith("[") and (CONF / group).is_dir():
-        each = "run one after the other" if group == "study" else f"to run each: -m {key}={value.strip('[ ]')}"
-        raise UserError(f"{override}: {key} takes one option; {each}")
 
 
 def _refuse_name(override: str) -> None:

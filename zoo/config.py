@@ -38,8 +38,8 @@ def parse(config: DictConfig | Mapping[str, Any]) -> Experiment:
         runtime=Runtime(**typed(Runtime, _mapping(node, "runtime"), "runtime", "the runtime")),
         record=Record(**typed(Record, _mapping(node, "record"), "record", "the record")),
         seed=convert(node.get("seed"), int, "seed"),
-        out=convert(node.get("out"), str, "out"),
-        cache=convert(node.get("cache"), str, "cache"),
+        out=folder_named(node.get("out"), "out"),
+        cache=folder_named(node.get("cache"), "cache"),
     )
     _check(experiment)
     return experiment
@@ -107,6 +107,14 @@ def refuse_unknown(node: Mapping[str, Any], known: Iterable[str], prefix: str) -
             )
 
 
+def folder_named(value: Any, key: str) -> str:
+    """The path of a folder. Raises UserError for an empty one, which would be the launch folder."""
+    path: str = convert(value, str, key)
+    if not path:
+        raise UserError(f"{key}= is empty; give a folder, as in {key}=my_folder")
+    return path
+
+
 def positive(where: str, **values: int | None) -> None:
     """Raise UserError for the first value below 1."""
     for key, value in values.items():
@@ -118,7 +126,11 @@ def _check(experiment: Experiment) -> None:
     """What only shows when the parts are seen together."""
     positive("budget", **vars(experiment.budget))
     record = {key: value for key, value in vars(experiment.record).items() if key != "lengths"}
-    positive("record", **record, lengths=min(experiment.record.lengths or (1,)))
+    lengths = experiment.record.lengths or ()
+    positive("record", **record, lengths=min(lengths, default=1))
+    for one in lengths:
+        if lengths.count(one) > 1:
+            raise UserError(f"record.lengths names {one} twice; name each length once")
     if not 0 <= experiment.seed < 1 << 63:
         raise UserError(f"seed={experiment.seed} must be at least 0 and below 2^63")
     reason = refuse_topology(experiment.objective.name, experiment.model.topology.name)

@@ -15,7 +15,10 @@ from zoo.keys import command_with, groups_of, key_meant, key_named, keys_of
 from zoo.paths import CONF
 from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
-from zoo.words import split_words
+from zoo.words import refuse_added_group, refuse_several, split_words
+
+TWICE = ("Multiple values for ", "appears more than once in the final defaults list", "force-add of config groups")
+"""How Hydra says that a group would have two options."""
 
 
 def refusal(error: BaseException, command: str, words: Sequence[str]) -> str | None:
@@ -24,7 +27,7 @@ def refusal(error: BaseException, command: str, words: Sequence[str]) -> str | N
     if isinstance(error, HydraException):
         try:
             return translate(str(error), command, words)
-        except UserError as other:  # a plugin that is none
+        except UserError as other:  # a plugin that is none, or what is told of a word here as elsewhere
             return str(other)
     if isinstance(error, OmegaConfBaseException):
         return f"the config does not resolve: {str(error).splitlines()[0]}"
@@ -57,6 +60,10 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         return f"'{word}' has several values; add -m to sweep over them{listed}"
     if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
         return _unreadable(message.strip().splitlines()[0].rstrip(), message, command, words)
+    if any(said in message for said in TWICE):
+        for word in words:
+            refuse_several(word)
+            refuse_added_group(word)
     return " ".join(message.split())
 
 

@@ -9,6 +9,9 @@ import torch
 
 from zoo.errors import UserError
 
+TOO_LARGE = re.compile(r"Storage size calculation overflowed|Overflow when unpacking long|int too big to convert", re.I)
+"""How torch says that a tensor has more numbers than can be counted."""
+
 REFUSED = re.compile(r"(?:tried to allocate|Unable to allocate) [\d.]+ \w+", re.IGNORECASE)
 """How torch (of the CPU and of accelerators) and NumPy say it."""
 
@@ -25,6 +28,18 @@ def enough_memory(advice: str) -> Iterator[None]:
             raise
         how = f" ({asked[0].lower()})" if asked else ""
         raise UserError(f"this needs more memory than there is{how}; {advice}") from error
+
+
+@contextmanager
+def countable(advice: str) -> Iterator[None]:
+    """Turn a tensor of more numbers than 64 bits can count into a UserError with the advice: it has no size, not even
+    where nothing is allocated."""
+    try:
+        yield
+    except (RuntimeError, TypeError, OverflowError) as error:
+        if not TOO_LARGE.search(str(error)):
+            raise
+        raise UserError(f"this needs a tensor that is larger than any memory could be; {advice}") from error
 
 
 def room(device: torch.device) -> int:

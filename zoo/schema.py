@@ -5,7 +5,7 @@ import math
 import sys
 import types
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from zoo.errors import UserError
 from zoo.families import choosing
@@ -60,8 +60,7 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
         return parse_option(arguments[1], value, where)
     if origin is Literal:
         if value not in arguments or isinstance(value, bool) != isinstance(arguments[0], bool):
-            hint = did_you_mean(str(value), map(str, arguments))
-            raise UserError(f"{where}={value!r}{hint}; choose from {', '.join(map(str, arguments))}")
+            _refuse_choice(value, _choices(annotation), where)
         return value
     if origin is tuple:
         return _convert_tuple(value, arguments, where)
@@ -91,7 +90,23 @@ def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
             return convert(value, one, where)
         except UserError:
             continue
-    return convert(value, others[-1], where)
+    try:
+        return convert(value, others[-1], where)
+    except UserError:
+        if not all(map(_choices, others)):
+            raise
+    _refuse_choice(value, [choice for one in others for choice in _choices(one)], where)
+
+
+def _choices(annotation: Any) -> list[str]:
+    """The values that a truth value or a literal can have; none of other types, which have too many."""
+    if annotation is bool:
+        return ["true", "false"]
+    return [str(one) for one in get_args(annotation)] if get_origin(annotation) is Literal else []
+
+
+def _refuse_choice(value: Any, choices: Sequence[str], where: str) -> NoReturn:
+    raise UserError(f"{where}={value!r}{did_you_mean(str(value), choices)}; choose from {', '.join(choices)}")
 
 
 def _convert_tuple(value: Any, arguments: tuple[Any, ...], where: str) -> tuple[Any, ...]:

@@ -129,7 +129,7 @@ def test_more_rows_than_any_memory_holds_are_refused_at_once(here: Path, key: st
     assert not (here / "runs").exists()
 
 
-@pytest.mark.parametrize("key", ["samples", "max_new_tokens", "beams"])
+@pytest.mark.parametrize("key", ["samples", "max_new_tokens"])
 def test_more_texts_than_any_memory_holds_are_refused_at_once(
     here: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,3 +142,9 @@ def test_more_texts_than_any_memory_holds_are_refused_at_once(
         generate(node)
     node["generate"] |= PROMPT | {key: 2}
     assert generate(node)
+    node["generate"] |= {"samples": 1, "beams": 10_000, "max_new_tokens": 10**6}
+    with pytest.raises(UserError, match=said):
+        generate(node)
+    node["generate"] |= {"beams": 10**6, "max_new_tokens": 2}
+    with pytest.raises(UserError, match="a search has at most 10000 beams, got beams=1000000"):
+        generate(node)

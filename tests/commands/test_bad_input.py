@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import zoo.memory
 from tests.commands.conftest import TINY, Command
 from zoo.compose import compose
 from zoo.jobs.train import train
@@ -56,6 +57,30 @@ SAYS = {
     "a memory that never forgets": (("optimizer.betas=[0.9,1]",), "optimizer.betas=[0.9, 1.0]"),
     "a negative seed": (("seed=-1",), "seed=-1 must be at least 0"),
     "a huge seed": ((f"seed={10**30}",), "seed must fit into 64 bits"),
+    "a width beyond all counting": (("model.d_model=100000000000000",), "larger than any memory could be; make model."),
+    "heads beyond all counting": (("model.mixer.head_dim=9000000000000000000",), "larger than any memory could be"),
+    "a hidden width beyond all counting": (("model.ffn.d_ff=9000000000000000000",), "larger than any memory could be"),
+    "experts beyond all patience": (
+        ("model/ffn=moe", "model.ffn.experts=1000000000"),
+        "moe: a layer has at most 10000 experts, got experts=1000000000",
+    ),
+    "a corpus with nothing to train on": (
+        ("data.split=[0,1,0]",),
+        "the corpus has no train split; give it a share in data.split=[0.0, 1.0, 0.0]",
+    ),
+    "a generated corpus with nothing to train on": (
+        ("data=toy", "data.tokens=[0,500,0]"),
+        "the corpus has no train split; give it a share in data.tokens=[0, 500, 0]",
+    ),
+    "a length twice": (("record.lengths=[8,16,8]",), "record.lengths names 8 twice; name each length once"),
+    "a number for compilation": (("runtime.compile=1",), "runtime.compile=1; choose from true, false, auto"),
+    "a misspelt compilation": (("runtime.compile=aut",), "did you mean auto?"),
+    "a cache without a name": (("cache=",), "cache= is empty; give a folder"),
+    "an out without a name": (("out=",), "out= is empty; give a folder"),
+    "a cache in which no file can be made": (("cache=/proc",), "cannot write the tokens of the corpus in /proc ("),
+    "two models": (("model=[llama,gpt2]",), "model takes one option; to run each: -m model=llama,gpt2"),
+    "a model that is added": (("+model=llama",), "write model=llama, without the +"),
+    "a norm that is added": (("++model/norm=layernorm",), "write model/norm=layernorm, without the +"),
     "a width beyond all memory": (("model.d_model=100000000",), "needs more memory than there is (tried to allocate"),
     "layers beyond all patience": (("model.n_layers=100000000",), "a stack has 1 to 10000 layers"),
     "a device without numbers": (("runtime.device=meta",), "runtime.device=meta cannot be used here"),
@@ -120,6 +145,7 @@ SAYS = {
             "attention.out: there is no folder no",
         ),
         ("evaluate", ("run=",), "there is no run ''"),
+        ("evaluate", ("run=RUN", "cache="), "cache= is empty"),
         ("evaluate", ("run=RUN", "splits=[tset]"), "did you mean test?"),
         ("evaluate", ("run=RUN", "data=pydoc", "data.split=[1,0,0]"), "nothing to score"),
     ],
@@ -176,7 +202,10 @@ def test_data_that_the_objective_cannot_read_are_refused_before_their_tokens_are
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.tsv"}
 
 
-def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(command: Command, tmp_path: Path) -> None:
+def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zoo.memory, "room", lambda device: 1 << 80)  # what is refused before a run is tested elsewhere
     done = command("train", *TINY, "budget.batch_size=1000000000000", "runtime.compile=false")
     assert done.code == 2
     assert "error: this needs more memory than there is (unable to allocate" in done.err

@@ -1,6 +1,7 @@
 """What `python -m zoo` prints where there is no terminal: lines that a page shows, or JSON."""
 
 import importlib
+import io
 import json
 import re
 import sys
@@ -31,6 +32,18 @@ def zoo_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         return Done(code, said.out, said.err)
 
     return call
+
+
+@pytest.mark.parametrize("words", [("list",), ("show", "model=llama"), ("sample", "data=reverse")])
+def test_a_terminal_without_a_character_shows_a_mark_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    said = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(said, encoding="ascii"))
+    monkeypatch.setattr(sys, "argv", ["zoo", *words])
+    main()
+    print("α — β", flush=True)
+    assert said.getvalue().endswith(b"\n? ? ?\n")
 
 
 @pytest.mark.parametrize("words", [("list",), (), ("list", "norm", "mixer")])

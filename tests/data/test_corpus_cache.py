@@ -437,6 +437,13 @@ print(small, use(sys.argv[2]))
 """
 
 
+def test_a_cache_in_which_no_file_can_be_made_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "my.txt").write_text("a line, and another one\n" * 100)
+    data = Option("text", {"path": str(tmp_path / "my.txt")})
+    with pytest.raises(UserError, match=r"cannot write the tokens of the corpus in /proc \(.+\); .*set cache="):
+        load_corpus(data, Option("bytes"), "/proc")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 def test_a_corpus_is_built_and_read_in_constant_memory(tmp_path: Path) -> None:
     for name, mebibytes in (("small", 3), ("large", 64)):

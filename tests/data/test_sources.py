@@ -1,6 +1,7 @@
 import importlib.resources
 import os
 import pydoc_data.topics
+from encodings.aliases import aliases
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,33 @@ def test_a_wrong_or_unknown_encoding_is_refused(load: Load) -> None:
     for unknown in ("utf-9", "hex"):
         with pytest.raises(UserError, match=rf"data\.encoding: '{unknown}'"):
             load(b"text", encoding=unknown)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content", "said"),
+    [
+        ("utf-16", b"no mark at its beginning", r"is not utf-16 \(.+BOM\)"),
+        ("punycode", b"caf\xc3\xa9-", r"is not punycode"),
+        ("utf-7", b"ab +2AA-", r"is not utf-7 at its character 3, which is half of a surrogate pair"),
+        ("utf-7", b"x" * 2_000_000 + b"+2AA-", r"is not utf-7 at its character 2000000, "),
+    ],
+)
+def test_what_an_encoding_cannot_mean_is_refused_with_the_file_and_the_place(
+    load: Load, encoding: str, content: bytes, said: str
+) -> None:
+    with pytest.raises(UserError, match=rf"my\.txt {said}.*; set data\.encoding to what it is"):
+        load(content, encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", sorted(set(aliases.values())))
+def test_every_encoding_gives_a_text_or_a_sentence(load: Load, encoding: str) -> None:
+    said = []
+    for content in (bytes(range(256)) * 3, b"\\ud800 +2AA- xn--\xff", b"\x00\xd8" * 9, b"~{~} \x1b$B\x1b$)C\x0e"):
+        try:
+            load(content, encoding=encoding, split=WHOLE)
+        except UserError as error:
+            said.append(str(error))
+    assert all("data.encoding" in one for one in said)
 
 
 def test_a_relative_path_starts_from_the_launch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

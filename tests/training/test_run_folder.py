@@ -2,6 +2,7 @@ import json
 import multiprocessing
 import os
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -220,6 +221,12 @@ def test_resumptions_that_are_no_list_are_refused_before_the_run_is_marked_runni
     with RunFolder(tmp_path) as run, pytest.raises(UserError, match="resumed is no list; remove the folder"):
         run.start({}, {}, step=1)
     assert read_status(tmp_path) is None
+
+
+def test_a_folder_in_which_no_file_can_be_made_is_not_said_to_be_written_by_another_process() -> None:
+    with pytest.raises(UserError, match=r"cannot write /proc/self: ") as told, RunFolder(Path("/proc/self")):
+        pass
+    assert "is being written" not in str(told.value)
 
 
 def test_what_dead_writers_left_is_swept_up(tmp_path):

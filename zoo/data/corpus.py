@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-
-from filelock import FileLock
 
 from zoo.data import cache as built
 from zoo.data import files
@@ -15,6 +14,7 @@ from zoo.data.source import sources
 from zoo.data.store import Split
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.lock import lock_at
 from zoo.option import Option
 
 
@@ -73,7 +73,7 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
         try:
             root.mkdir(parents=True, exist_ok=True)
             built.sweep_up(root, but=folder)
-            with FileLock(f"{folder}.lock"):
+            with lock_at(Path(f"{folder}.lock")):
                 found = built.read(folder)  # another process may have built it meanwhile
                 if found is None:
                     built.build(folder, source, reading, tokenizer)

@@ -139,17 +139,26 @@ def _chunks(file: Path, encoding: str) -> Iterator[bytes]:
     if codecs.lookup(encoding).name == "utf-8":
         yield from _raw(file)
         return
+    advice = "set data.encoding to what it is"
     decoder = codecs.getincrementaldecoder(encoding)()
-    done = 0
+    done = said = 0
     for chunk in chain(_raw(file), [b""]):
         pending = len(decoder.getstate()[0])
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             place = done - pending + error.start
-            raise UserError(f"{file} is not {encoding} at byte {place}; set data.encoding to what it is") from None
-        done += len(chunk)
-        yield text.encode("utf-8")
+            raise UserError(f"{file} is not {encoding} at byte {place}; {advice}") from None
+        except UnicodeError as error:  # of the encodings that do not say where
+            raise UserError(f"{file} is not {encoding} ({error}); {advice}") from None
+        try:
+            yield text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            place = said + error.start
+            raise UserError(
+                f"{file} is not {encoding} at its character {place}, which is half of a surrogate pair; {advice}"
+            ) from None
+        done, said = done + len(chunk), said + len(text)
 
 
 def _raw(file: Path) -> Iterator[bytes]:

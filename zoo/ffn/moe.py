@@ -12,6 +12,9 @@ from zoo.knob import Knob
 from zoo.option import Option
 from zoo.roles import Linear, Role
 
+MOST_EXPERTS = 10_000
+"""More of them are slips of the keyboard, and would be built for hours."""
+
 
 @ffns.register("moe")
 class MixtureOfExperts(FFN):
@@ -49,6 +52,8 @@ class MixtureOfExperts(FFN):
         super().__init__(common)
         if not 1 <= k <= experts:
             raise UserError(f"moe: k={k} must be between 1 and experts={experts}")
+        if experts > MOST_EXPERTS:
+            raise UserError(f"moe: a layer has at most {MOST_EXPERTS} experts, got experts={experts}")
         if balance < 0 or router_z < 0:
             raise UserError(f"moe: balance={balance} and router_z={router_z} must not be negative")
         if k == 1 and renormalize:

@@ -16,6 +16,9 @@ from zoo.inference.stream import NONE, stream_tokens
 from zoo.luck import generator_for
 from zoo.model import Model
 
+MOST_BEAMS = 10_000
+"""Wider searches are slips of the keyboard, and would go on for hours."""
+
 
 def generate(
     model: Model,
@@ -136,6 +139,8 @@ def refuse_wrong_beams(beams: int, length_penalty: float, sampling: Sampling) ->
     """Raise UserError for a search that is none, and for settings that a search does not heed."""
     if type(beams) is not int or beams < 1:
         raise UserError(f"beams={beams!r} must be a whole number, at least 1")
+    if beams > MOST_BEAMS:
+        raise UserError(f"a search has at most {MOST_BEAMS} beams, got beams={beams}")
     if not 0 <= length_penalty < math.inf:
         raise UserError(f"length_penalty={length_penalty} must be at least 0; 1 compares texts by their mean per token")
     default = Sampling(banned=sampling.banned)

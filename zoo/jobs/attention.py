@@ -11,7 +11,7 @@ from rich.table import Table
 from torch import Tensor
 
 from zoo.api import Run
-from zoo.config import plain, refuse_unknown
+from zoo.config import folder_named, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.data.generated import Generated
 from zoo.data.source import sources
@@ -50,7 +50,7 @@ def attention(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         refuse_unwritable(Path(out), "attention.out")
     given = opened(node)
     page = given.folder / "attention.html" if out is None else Path(out)
-    found = seen(given, text, source, convert(node["cache"], str, "cache"))
+    found = seen(given, text, source, folder_named(node["cache"], "cache"))
     _show(found)
     write_json(target, found)
     write_whole(page, html(attention_page(found)).encode())

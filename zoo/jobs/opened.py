@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from zoo.api import Run, load
+from zoo.config import folder_named
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.parts import place
@@ -48,7 +49,7 @@ def folder_of(path: Path) -> Path:
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
     """What `runtime` of an evaluation's config comes to here, which may have to be measured. Raises UserError for bad
     input."""
-    return resolve(runtime_of(node), convert(node["cache"], str, "cache"), work)
+    return resolve(runtime_of(node), folder_named(node["cache"], "cache"), work)
 
 
 def runtime_of(node: Mapping[str, Any]) -> Runtime:

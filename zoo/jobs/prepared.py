@@ -98,6 +98,7 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
     _refuse_early(experiment, matched=wanted is not None and wanted.get("target") != "none")
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
+    corpus.split("train")  # refuses a corpus without one
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
         experiment = _parsed(node)

@@ -8,7 +8,7 @@ from omegaconf import DictConfig
 from rich.table import Table
 
 from zoo.api import Run, load
-from zoo.config import plain, positive, refuse_unknown
+from zoo.config import folder_named, plain, positive, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
 from zoo.jobs.held_out import held_out
@@ -71,7 +71,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     positive("", batches=batches, batch_size=batch_size, context=context)
     runtime_of(node)
     data = parse_option("data", node.get("data") or run.config.get("data"), "data")
-    corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
+    corpus = load_corpus(data, run.tokenizer, folder_named(node["cache"], "cache"))
     splits = held_out(node["splits"], corpus)
     context = context or run.config["context"]
     refuse_limit(run.model, context, "context")

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zoo.api import Run, load
-from zoo.config import plain, positive, refuse_unknown
+from zoo.config import folder_named, plain, positive, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.data.source import sources
 from zoo.errors import UserError
@@ -52,7 +52,7 @@ def translation(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     run = load(path, strict=convert(node["strict"], bool, "strict"))
     data = _data(run)
     runtime_of(node)
-    corpus = load_corpus(data, run.tokenizer, convert(node["cache"], str, "cache"))
+    corpus = load_corpus(data, run.tokenizer, folder_named(node["cache"], "cache"))
     chosen = {
         split: Pairs.of(corpus, split, count, run.config["context"]) for split in held_out(node["splits"], corpus)
     }

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
 from hydra.plugins.launcher import Launcher
@@ -15,9 +15,9 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from zoo import sweep
-from zoo.compose import refuse_several
 from zoo.config import plain
 from zoo.errors import UserError
+from zoo.lock import lock_at
 from zoo.schema import convert
 from zoo.study.composed import refuse_unsound
 from zoo.study.launching import Stopping, launch_all
@@ -30,6 +30,7 @@ from zoo.study.unnamed import unnamed_study
 from zoo.study.watch import Watch
 from zoo.study.worker import LAUNCHER, this_process
 from zoo.training.record import cores
+from zoo.words import refuse_several
 
 
 class StudySweeper(Sweeper):
@@ -71,7 +72,7 @@ class StudySweeper(Sweeper):
         if root is None:
             raise UserError(f"cannot make a folder for the study in out={self.config.out}")
         try:
-            with FileLock(root / ".lock", timeout=0):
+            with lock_at(root / ".lock").acquire(timeout=0):
                 self._run(plan, first, root)
         except Timeout:
             raise UserError(

@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import Any, Literal, get_args
 
 import yaml
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from zoo.errors import UserError
+from zoo.lock import lock_at
 from zoo.nearby import folders_like
 from zoo.training.files import (
     ANEW,
@@ -82,11 +83,11 @@ class RunFolder:
         self.path, self.wait = path, wait
         self.checkpoints = path / "checkpoints"
         self._lines, self._scores = 0, (0, 0)  # lines of metrics.jsonl; a step, and how many are held-out scores of it
-        self._lock = FileLock(path / ".lock")
 
     def __enter__(self) -> "RunFolder":
         with refusals(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = lock_at(self.path / ".lock")
             try:
                 self._lock.acquire(timeout=0)
             except Timeout:
