@@ -5,11 +5,12 @@ BIN := .venv/bin
 
 .PHONY: demo test check format setup clean
 
-# Installed once per change of the dependencies; after that nothing needs a network.
+# Installed once per change of the dependencies; after that nothing needs a network. Without --no-compile half of the time
+# would go into bytecode of modules that nobody imports.
 .venv/.installed: pyproject.toml constraints.txt
 	@echo "setting up .venv: a minute or two"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 setup: .venv/.installed
