@@ -13,6 +13,7 @@ from zoo.inference.settings import Settings
 from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.ways import guessed, searched, streamed
 from zoo.memory import refuse_beyond
+from zoo.number import counted
 from zoo.schema import typed
 
 LEAST_ELEMENT, LEAST_TEXT = 2, 500
@@ -82,6 +83,6 @@ def _refuse_too_many(run: Run, prompt: Prompt, settings: Settings, *, alone: boo
     refuse_beyond(
         rows * LEAST_TEXT + (1 if alone else rows) * state,
         prompt.tokens.device,
-        f"{rows:,} texts of {settings.max_new_tokens:,} new tokens need",
+        f"{counted(rows, 'text')} of {settings.max_new_tokens:,} new tokens need",
         "make max_new_tokens, samples or beams smaller, or give fewer prompts",
     )
