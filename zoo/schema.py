@@ -74,17 +74,20 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
 
 
 def _finite(value: int | float, where: str) -> float:
-    """A float64 number. For no key is inf or nan a choice: where there need be no limit, null says so."""
+    """A float64 number, of the two zeros the positive one. For no key is inf or nan a choice: where there need be no
+    limit, null says so."""
     number = float(value) if abs(value) <= sys.float_info.max else math.inf
     if not math.isfinite(number):
         raise UserError(f"{where}={value} must be a finite number")
-    return number
+    return number + 0.0
 
 
 def _convert_union(value: Any, arguments: tuple[Any, ...], where: str) -> Any:
     if value is None and type(None) in arguments:
         return None
     others = [one for one in arguments if one is not type(None)]
+    if int in others and float in others and type(value) is float and value.is_integer():
+        value = int(value)  # 0 and 0.0 are one number, so that they are one run
     for one in others[:-1]:
         try:
             return convert(value, one, where)

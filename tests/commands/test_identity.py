@@ -66,6 +66,24 @@ def test_how_a_number_is_written_and_what_only_runs_or_looks_is_no_science(overr
     assert science(override) == science()
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("schedule.warmup=0", "schedule.warmup=0.0"),
+        ("schedule.warmup=0", "schedule.warmup=-0.0"),
+        ("schedule.warmup=2", "schedule.warmup=2.0"),
+        ("model.dropout=0.0", "model.dropout=-0.0"),
+        ("optimizer.weight_decay=0", "optimizer.weight_decay=-0.0"),
+        ("optimizer.betas=[0,0.9]", "optimizer.betas=[-0.0,0.9]"),
+        ("optimizer.clip=1", "optimizer.clip=1.0"),
+    ],
+)
+def test_one_number_is_one_run_however_it_is_written(one: str, other: str) -> None:
+    said = {run_name([], science(one, "optimizer=adamw")) for one in (one, other)}
+    assert len(said) == 1
+    assert run_name([], science("schedule.warmup=0.5")) not in said
+
+
 ASKED = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget", "seed")
 """What a run is asked to be; its data is known by a fingerprint."""
 LOOKS = ("evaluate_every", "evaluate_batches")
