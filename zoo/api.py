@@ -21,6 +21,8 @@ from zoo.probe import check_probe
 from zoo.published.reading import is_published, read_published
 from zoo.schema import convert
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
+from zoo.training.files import ANEW
+from zoo.training.last import is_last, lost_checkpoints
 
 BYTES = Special.after(256).mask + 1
 """The vocabulary of the bytes tokenizer: 256 bytes and three marks."""
@@ -40,6 +42,12 @@ class Run:
     step: int
     mismatch: Mismatch = FITS
     """What it was loaded in spite of, with `strict=False`."""
+    last: bool | None = None
+    """Whether the run has no later weights than these; None where that is not known."""
+
+    def weights(self) -> dict[str, Any]:
+        """Which weights these are, for a JSON file."""
+        return {"step": self.step, "last": self.last, **self.mismatch.as_dict()}
 
 
 def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int | None = None) -> Model:
@@ -95,7 +103,8 @@ def _of_checkpoint(checkpoint: Checkpoint, strict: bool) -> Run:
     if checkpoint.averaged:
         mismatch = checkpoint.load_model(model, averaged=True, strict=strict)
     mismatch = replace(mismatch, unchecked=unchecked)
-    return Run(model.eval(), tokenizer, architecture, checkpoint.step, mismatch)
+    last = is_last(checkpoint.path, checkpoint.step)
+    return Run(model.eval(), tokenizer, architecture, checkpoint.step, mismatch, last)
 
 
 def _tokenizer(checkpoint: Checkpoint) -> Tokenizer:
@@ -128,6 +137,8 @@ def _find(path: Path, strict: bool) -> Checkpoint:
     if not path.is_dir():
         raise UserError(f"no folder {path}{folders_like(path)}; give a run folder, or one of its checkpoints")
     found = latest_checkpoint(path / "checkpoints", strict=strict)
+    if found is None and lost_checkpoints(path):
+        raise UserError(f"the checkpoints of the finished run {path} are gone; {ANEW}")
     if found is None:
         raise UserError(f"{path} has no checkpoint yet; give a run folder that has checkpoints/step_N")
     return found

@@ -1,4 +1,5 @@
-"""What a model is told to be loaded in spite of: it goes with everything that is computed from such a model."""
+"""What a model is told to be loaded in spite of, and that it is not the last of its run: it goes with all that is
+computed from such a model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -41,13 +42,17 @@ FITS = Mismatch()
 
 
 def told(found: Mapping[str, Any]) -> list[str]:
-    """One sentence on what `as_dict` left in a JSON file; none where all fitted."""
+    """What a JSON file says of the weights that it was computed from, in a sentence for each thing that makes them
+    others than those the run ended with; nothing where they are those."""
+    said = []
+    if found.get("last") is False:
+        said.append(f"Not the last weights of the run: these are of step {found.get('step')}.")
     held = found.get("mismatch")
-    if not isinstance(held, Mapping):
-        return []
-    missing, left_over = (len(held.get(key) or ()) for key in ("missing", "left_over"))
-    changed = " from a changed file" if held.get("changed") else ""
-    return [
-        f"Not the model that was saved: loaded with strict=false{changed}, {counted(missing, 'tensor')} missing and"
-        f" {left_over} left over."
-    ]
+    if isinstance(held, Mapping):
+        missing, left_over = (len(held.get(key) or ()) for key in ("missing", "left_over"))
+        changed = " from a changed file" if held.get("changed") else ""
+        said.append(
+            f"Not the model that was saved: loaded with strict=false{changed}, {counted(missing, 'tensor')} missing and"
+            f" {left_over} left over."
+        )
+    return said

@@ -1,11 +1,13 @@
 """What evaluate.py does not do it does not accept."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 
+import zoo
 from tests.commands.conftest import TINY, Command
 
 REFUSED = {
@@ -71,7 +73,56 @@ def test_a_checkpoint_without_its_train_state_can_be_scored(command: Command, fo
     for run in (folder, checkpoint):
         done = command("evaluate", f"run='{run}'", "json=scores.json", "splits=[test]")
         assert done.code == 0, done.err
-    assert json.loads(Path("scores.json").read_text()).keys() == {"test"}
+    assert json.loads(Path("scores.json").read_text()).keys() == {"test", "step", "last"}
+
+
+ASKED = {
+    "scores.json": ("splits=[test]",),
+    "said.json": ("generate.prompt=a", "generate.max_new_tokens=2"),
+    "seen.json": ("attention.text=a",),
+    "cost.json": ("latency.prompts=[4]", "latency.batches=[1]", "latency.new_tokens=2", "latency.repetitions=1"),
+}
+
+
+def test_json_says_which_weights_it_is_of(command: Command, text: Path, tmp_path: Path) -> None:
+    assert command("train", "data=text", f"data.path='{text}'", *TINY, "record.checkpoint_every=2").code == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    older, newest = (folder / "checkpoints" / f"step_{step}" for step in (2, 4))
+
+    def asked(run: Path) -> set[tuple[int, bool | None]]:
+        said = set()
+        for name, words in ASKED.items():
+            done = command("evaluate", f"run='{run}'", *words, f"json={name}", "runtime.threads=1")
+            assert done.code == 0, done.err
+            found = json.loads(Path(name).read_text())
+            found = found[0] if isinstance(found, list) else found
+            said.add((found["step"], found["last"]))
+            mark = "Not the last weights of the run: these are of step 2." in done.out + done.err
+            assert mark == (found["last"] is False)
+        return said
+
+    assert asked(folder) == {(4, True)}
+    shutil.copytree(older, tmp_path / "elsewhere")
+    assert asked(older) == {(2, False)}
+    (newest / "model.safetensors").write_bytes(b"damaged")
+    assert asked(folder) == {(2, False)}
+    shutil.rmtree(newest)
+    assert asked(folder) == {(2, False)}
+    (folder / "status.json").write_text('{"state": "running"}')
+    for run, last in ((folder, True), (tmp_path / "elsewhere", None)):
+        assert (zoo.load(run).step, zoo.load(run).last) == (2, last)
+
+
+def test_a_finished_run_without_its_checkpoints_says_so(command: Command, folder: Path) -> None:
+    shutil.rmtree(folder / "checkpoints")
+    done = command("evaluate", f"run='{folder}'")
+    assert done.code == 2
+    assert (
+        done.err == f"error: the checkpoints of the finished run {folder} are gone; remove the folder to begin anew\n"
+    )
+    assert "its checkpoints are gone" in command("train", f"resume='{folder}'").out
+    (folder / "status.json").write_text('{"state": "running"}')
+    assert "has no checkpoint yet" in command("evaluate", f"run='{folder}'").err
 
 
 def test_all_of_another_text_can_be_scored(command: Command, folder: Path) -> None:
@@ -81,7 +132,7 @@ def test_all_of_another_text_can_be_scored(command: Command, folder: Path) -> No
     done = command("evaluate", f"run='{folder}'", *where, "json=scores.json")
     assert done.code == 0, done.err
     scores = json.loads(Path("scores.json").read_text())
-    assert scores.keys() == {"test"}
+    assert scores.keys() == {"test", "step", "last"}
     assert scores["test"]["tokens"] == 24 * 30 - 1
 
 

@@ -245,7 +245,7 @@ def test_a_damaged_run_folder_is_refused_with_a_sentence(command: Command, finis
     assert file in done.err
 
 
-@pytest.mark.parametrize(
+LOST = pytest.mark.parametrize(
     "harm",
     [
         Path.unlink,
@@ -255,6 +255,9 @@ def test_a_damaged_run_folder_is_refused_with_a_sentence(command: Command, finis
     ],
     ids=["deleted", "emptied", "overwritten", "cut"],
 )
+
+
+@LOST
 def test_a_run_whose_earlier_lines_are_lost_does_not_go_on(
     command: Command, text: Path, tmp_path: Path, harm: Callable[[Path], object]
 ) -> None:
@@ -268,6 +271,27 @@ def test_a_run_whose_earlier_lines_are_lost_does_not_go_on(
     assert "metrics.jsonl" in done.err
     assert done.err.endswith("remove the folder to begin anew\n")
     assert status_of(folder) == {"state": "running"}
+
+
+@LOST
+def test_a_finished_run_whose_lines_are_lost_says_so(
+    command: Command, text: Path, tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
+    options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1")
+    assert command("train", *options).code == 0
+    folder = only(tmp_path / "runs")
+    whole = len(lines(folder))
+    assert status_of(folder)["lines"] == whole
+    assert command("train", f"resume='{folder}'").code == 0
+    harm(folder / "metrics.jsonl")
+    for words in (options, (f"resume='{folder}'",)):
+        done = command("train", *words)
+        assert done.code == 2
+        assert f"of the {whole} lines of the finished run; remove the folder to begin anew" in done.err
+        assert "cannot be had" not in done.out
+    (folder / "status.json").write_text('{"state": "done", "step": 4}')  # of a run that did not count them
+    (folder / "metrics.jsonl").write_text("")
+    assert "has 0 of the 1 lines" in command("train", f"resume='{folder}'").err
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused_with_a_sentence(command: Command, finished: Path) -> None:
@@ -318,12 +342,42 @@ def test_a_full_disk_is_a_sentence(
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, data)
 
-    monkeypatch.setattr(files, "write_flushed", full)
-    monkeypatch.setattr("zoo.training.checkpoint.write_flushed", full)
-    done = command("train", "data=text", f"data.path='{text}'", *TINY)
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write_flushed", full)
+        patched.setattr("zoo.training.checkpoint.write_flushed", full)
+        done = command("train", "data=text", f"data.path='{text}'", *TINY)
     assert done.code == 2
     assert "No space left on device" in done.err
     assert done.err.count("\n") == 1
+    folder = only(tmp_path / "runs")
+    assert not (folder / "record.json").exists()
+    status = status_of(folder)
+    assert (status["state"], status["step"]) == ("failed", 0)
+    assert "No space left on device" in status["reason"]
+    assert command("train", "data=text", f"data.path='{text}'", *TINY).code == 0
+    assert status_of(only(tmp_path / "runs"))["state"] == "done"
+
+
+@pytest.mark.parametrize(("stops", "state"), [("record.json", None), ("done", "failed")])
+def test_no_run_that_the_disk_stopped_seems_to_run(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops: str, state: str | None
+) -> None:
+    """It takes nothing any more from the record on, or all but the word that the run is done."""
+    from zoo.training import files
+
+    write, refused = files.write_flushed, []
+
+    def full(path: Path, data: bytes) -> None:
+        if stops in path.name or (b'"state": "done"' in data and stops == "done") or (refused and stops != "done"):
+            refused.append(path)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_flushed", full)
+    assert command("train", "data=text", f"data.path='{text}'", *TINY).code == 2
+    folder = only(tmp_path / "runs")
+    assert (status_of(folder)["state"] if (folder / "status.json").exists() else None) == state
+    assert len(refused) == (2 if state is None else 1)
 
 
 @pytest.mark.parametrize("key", ["out", "cache"])

@@ -95,7 +95,7 @@ def test_a_run_is_scored_in_spite_of_its_tensors_only_when_asked_and_marked_then
     assert MARK in done.out
     scores = json.loads(Path("scores.json").read_text())
     mark = {"missing": list(missing), "left_over": list(left_over), "changed": not sealed, "unchecked": bool(missing)}
-    assert scores.keys() == {"test", "mismatch"}
+    assert scores.keys() == {"test", "step", "last", "mismatch"}
     assert scores["mismatch"] == mark
     run = zoo.load(folder, strict=False)
     initial = build_model(parse_model(run.config["model"]), run.config["vocabulary"], seed=0)
@@ -124,7 +124,7 @@ def test_a_run_that_fits_has_no_mark(command: Command, folder: Path) -> None:
     done = command("evaluate", f"run='{folder}'", "strict=false", "json=scores.json", "splits=[test]")
     assert done.code == 0, done.err
     assert MARK not in done.out
-    assert json.loads(Path("scores.json").read_text()).keys() == {"test"}
+    assert json.loads(Path("scores.json").read_text()).keys() == {"test", "step", "last"}
     assert command("evaluate", f"run='{folder}'", "strict=perhaps").code == 2
 
 

@@ -43,7 +43,7 @@ def test_every_translator_of_the_toy_language_is_scored_up_to_synonyms(
     assert json.loads(Path("copy.json").read_text()) == found
     assert not list(folder.glob(".*.tmp"))
     assert [(one["split"], one["pairs"]) for one in found["splits"]] == [("validation", 5), ("test", 5)]
-    assert (found["asked"], found["run"], found["step"]) == (5, folder.name, 4)
+    assert (found["asked"], found["run"], found["step"], found["last"]) == (5, folder.name, 4, True)
     assert f"version:{found['sacrebleu']}" in found["signature"]
     for one in found["splits"]:
         assert 0 <= one["exact"] <= one["synonyms"]["exact"] <= 1

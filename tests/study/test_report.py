@@ -335,6 +335,21 @@ def test_a_record_of_wrong_types_is_told_in_a_study_and_in_a_plain_folder(tmp_pa
         built(tmp_path)
 
 
+def test_a_run_that_lost_lines_or_was_scored_half_trained_is_told(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    for run, lost in ((4, 1), (5, 0)):
+        file = tmp_path / f"run-{run}" / "status.json"
+        lines = (file.parent / "metrics.jsonl").read_text().count("\n") + lost
+        write(file, json.loads(file.read_text()) | {"lines": lines})
+    write(tmp_path / "run-0" / "latency.json", latency(0.002) | {"step": 150, "last": False})
+    report = built(folder)
+    assert f"it has {lines} of the {lines + 1} lines" in section(report, "failures")
+    assert report.findings.rows[0].n == 2
+    assert "Not drawn of base, seed 0: Not the last weights of the run: these are of step 150." in section(
+        report, "generation"
+    )
+
+
 def test_a_state_that_no_run_has_is_told(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
     write(tmp_path / "run-4" / "status.json", {"state": 3})

@@ -73,8 +73,7 @@ def seen(given: Opened, text: str, source: str | None, cache: str) -> dict[str, 
     grounds = _grounds(run, cache)
     return {
         "run": given.folder.name,
-        **run.mismatch.as_dict(),
-        "step": run.step,
+        **run.weights(),
         "dtype": str(looked.held[0].states.dtype).removeprefix("torch."),
         "tokens": _words(run, tokens),
         "source": [] if read is None else _words(run, read),

@@ -64,9 +64,9 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         with enough_memory("give fewer or shorter prompts"), computing(_place([run], node)):
             found = fillings(run, prompts, filling)
         show_filled(found)
-    for mark in told(run.mismatch.as_dict()):
+    for mark in told(run.weights()):
         print(mark, file=sys.stderr)
-    write_json(target, [one.as_dict() | run.mismatch.as_dict() for one in found])
+    write_json(target, [one.as_dict() | run.weights() for one in found])
     return found
 
 

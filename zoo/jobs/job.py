@@ -65,13 +65,14 @@ class Job:
             splits = [split for split in HELD_OUT if split in self.corpus.splits]
             scores = {str(split): self._score(split, None) for split in splits}
             write_scores(folder.path, scores, self.experiment, self.parts, self.machinery)
+            spent = round(self.state.seconds, 3)
+            folder.finish("done", step=steps, seconds=spent, scores=scores, lines=folder.written)
         except BaseException as error:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
                 self._end(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(how_to_resume(folder.path, self.saved)) from None
             raise
-        folder.finish("done", step=steps, seconds=round(self.state.seconds, 3), scores=scores)
         show(*self.tables)
         self.display.say(f"done: {folder.path}    python evaluate.py {as_word('run', str(folder.path))}")
 

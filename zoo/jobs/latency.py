@@ -57,8 +57,7 @@ def measured(given: Opened, plan: Plan) -> dict[str, Any]:
     for number, (prompt, batch) in enumerate(places, start=1):
         print(f"measuring prompt {prompt:,}, batch {batch:,} ({number} of {len(places)})", file=sys.stderr, flush=True)
         rows.append(next(measurements))
-    about = {"run": given.folder.name, "step": given.run.step, "plan": vars(plan), "machinery": machinery.as_dict()}
-    about |= given.run.mismatch.as_dict()
+    about = {"run": given.folder.name, **given.run.weights(), "plan": vars(plan), "machinery": machinery.as_dict()}
     return {"version": 1, **about, "machine": environment()["machine"], "measurements": [one.as_dict() for one in rows]}
 
 

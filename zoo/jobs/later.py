@@ -12,15 +12,18 @@ from zoo.jobs.parts import build_parts
 from zoo.jobs.prepared import Prepared
 from zoo.jobs.state import restore
 from zoo.training.files import read_json
-from zoo.training.metrics import read_metrics
+from zoo.training.metrics import read_metrics, refuse_lost
 from zoo.training.run import RunFolder, read_status
 
 
 def score_later(prepared: Prepared, folder: Path) -> None:
-    """Add to scores.json of a run that is done what `record` asks for and it lacks, and say what cannot be had."""
+    """Add to scores.json of a run that is done what `record` asks for and it lacks, and say what cannot be had. Raises
+    UserError when what it noted on its way is lost."""
     experiment = prepared.experiment
-    if (read_status(folder) or {}).get("state") != "done":
+    status = read_status(folder) or {}
+    if status.get("state") != "done":
         return
+    refuse_lost(folder, status)
     for said in _gone_by(folder, experiment):
         print(f"{folder}: {said} cannot be had without training again")
     lengths, gradients = lacking(_known(folder), experiment.record)

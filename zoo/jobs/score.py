@@ -60,7 +60,7 @@ def score(config: DictConfig | Mapping[str, Any]) -> dict[str, Scores]:
     with enough_memory("make context or batch_size smaller"):
         scores = score_run(run, node)
     _print(run, path, scores)
-    write_json(target, {split: one.as_dict() for split, one in scores.items()} | run.mismatch.as_dict())
+    write_json(target, {split: one.as_dict() for split, one in scores.items()} | run.weights())
     return scores
 
 
@@ -93,7 +93,7 @@ def _print(run: Run, path: str, scores: Mapping[str, Scores]) -> None:
         perplexity = f"{torch.tensor(one.loss).exp().item():.3f}"
         table.add_row(split, f"{one.loss:.4f}", perplexity, bits, f"{one.accuracy:.4f}", f"{one.tokens:,}")
     show(table)
-    show(*told(run.mismatch.as_dict()))
+    show(*told(run.weights()))
     for split, one in scores.items():
         if one.no_bits_per_byte:
             show(f"{split}: no bits per byte, since {one.no_bits_per_byte}")

@@ -16,6 +16,7 @@ from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.memory import enough_memory
 from zoo.training.interrupt import terminable
+from zoo.training.last import lost_checkpoints
 from zoo.training.record import code_differs
 from zoo.training.run import RunFolder, read_record, read_status
 from zoo.training.runtime import Machinery
@@ -72,7 +73,8 @@ def _finished(folder: Path, machinery: Machinery) -> bool:
     how = f" (it was computed with {different} now)" if different else ""
     code = code_differs(record)
     code = f"; its code was {code}" if code else ""
-    print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again{code}")
+    gone = "; its checkpoints are gone, so that nothing more can be computed of it" * lost_checkpoints(folder)
+    print(f"{folder}: {state} already{how}, nothing to do; remove the folder to run it again{code}{gone}")
     return True
 
 

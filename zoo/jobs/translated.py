@@ -50,8 +50,8 @@ def translated(
     for split, pairs in chosen.items():
         found = _split(given, split, pairs, source, chrf, batch_size)
         splits.append({"split": split, "too_long": pairs.too_long, **found})
-    about = {"version": 1, "run": given.folder.name, "step": given.run.step, "machinery": given.machinery.as_dict()}
-    about |= {"sacrebleu": chrf.version, "signature": chrf.signature} | given.run.mismatch.as_dict()
+    about = {"version": 1, "run": given.folder.name, **given.run.weights(), "machinery": given.machinery.as_dict()}
+    about |= {"sacrebleu": chrf.version, "signature": chrf.signature}
     return about | {"splits": splits}
 
 

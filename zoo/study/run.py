@@ -102,7 +102,9 @@ def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int
 def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dict[str, Any]:
     lines = {kind: Thinned(points) for kind in ("train", "validation", "gradients")}
     last: dict[str, Any] = {}
+    count = 0
     for line in _lines(folder / "metrics.jsonl"):
+        count += 1
         split = line["split"]
         if split != "train":
             last[split] = line
@@ -110,6 +112,8 @@ def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dic
             lines[split].add({key: value for key, value in line.items() if not isinstance(value, dict)})
         if "gradients" in line:
             lines["gradients"].add({"step": line["step"], **line["gradients"]})
+    if status.get("state") == "done" and count < status.get("lines", 0):
+        raise UserError(f"{folder / 'metrics.jsonl'} is damaged: it has {count} of the {status['lines']} lines")
     file = folder / "scores.json"
     told = read_json(file) if file.exists() else {}
     measured, translated = folder / "latency.json", folder / "translation.json"

@@ -155,6 +155,11 @@ def latest_checkpoint(folder: Path, *, to_resume: bool = False, strict: bool = T
     return None
 
 
+def newest_step(folder: Path) -> int | None:
+    """The step of the newest checkpoint, whole or not; None when there is none."""
+    return next((number_of(path) for path in _steps(folder)), None)
+
+
 def _steps(folder: Path) -> list[Path]:
     """The step folders, newest first."""
     found = [path for path in folder.glob("step_*") if re.fullmatch(r"step_\d+", path.name)]

@@ -1,5 +1,6 @@
 """metrics.jsonl of a run folder: a line for each logged step of each split."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +40,14 @@ def lines_until(folder: Path, step: int, least: int) -> list[dict[str, Any]]:
     if there < least:
         raise UserError(f"{path} is damaged: it has {there} of the {least} lines up to step {step}; {ANEW}")
     return found
+
+
+def refuse_lost(folder: Path, status: Mapping[str, Any]) -> None:
+    """Raises UserError when a run that is done has lost lines that were written. A status that does not count them is
+    of a run of before, which has one at least."""
+    found, lines = len(read_metrics(folder)), status.get("lines")
+    least = lines if type(lines) is int else 1
+    if found < least:
+        raise UserError(
+            f"{folder / 'metrics.jsonl'} is damaged: it has {found} of the {least} lines of the finished run; {ANEW}"
+        )

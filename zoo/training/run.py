@@ -142,12 +142,24 @@ class RunFolder:
                 raise UserError(f"{self.path / 'record.json'} is damaged: {said}; {ANEW}")
             record = {**first, "resumed": [*first.get("resumed", []), {"step": step, **resumed}]}
             kept = lines_until(self.path, step, lines)
-        self._set("running", {})
-        if step == 0:
-            text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-            write_whole(self.path / "config.yaml", text.encode())
-        write_whole(self.path / "record.json", (json_text(record, indent=1) + "\n").encode())
-        self._keep(kept)
+        try:
+            self._set("running", {})
+            if step == 0:
+                text = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+                write_whole(self.path / "config.yaml", text.encode())
+            write_whole(self.path / "record.json", (json_text(record, indent=1) + "\n").encode())
+            self._keep(kept)
+        except UserError as error:
+            self._refused(step, str(error))
+            raise
+
+    def _refused(self, step: int, reason: str) -> None:
+        """Say that the run did not begin; a disk that takes not even that is left without a status."""
+        try:
+            self._set("failed", {"step": step, "reason": reason})
+        except UserError:
+            with suppress(OSError):
+                (self.path / "status.json").unlink(missing_ok=True)
 
     def log(self, *, step: int, split: Literal["train", "validation", "test"], **values: Any) -> None:
         """Append one line to metrics.jsonl and hand it to the system at once."""
@@ -167,6 +179,11 @@ class RunFolder:
         path = self.path / "metrics.jsonl"
         with refusals(self.path), open(path, "ab") as file:
             os.fsync(file.fileno())
+
+    @property
+    def written(self) -> int:
+        """How many lines metrics.jsonl has."""
+        return self._lines
 
     def drop_scores(self, step: int) -> None:
         """Remove the lines of held-out splits of that step: they are to be written once."""
