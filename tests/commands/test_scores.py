@@ -1,6 +1,7 @@
 """What a run says of itself at its end changes nothing of the run."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +55,28 @@ def test_scores_at_other_lengths_and_gradients_are_written_and_change_nothing(
     sublayers = {name.split(".blocks.")[1] for name in scores["gradients"]["initial"] if ".blocks." in name}
     assert sublayers == {f"{layer}.{part}" for layer in (0, 1) for part in ("mixer", "ffn", "mixer_norm", "ffn_norm")}
     assert scores["gradients"]["initial"] != scores["gradients"]["final"]
+
+
+def test_a_length_that_the_split_cannot_fill_has_no_loss_and_is_refused_in_an_evaluation(
+    command: Command, text: Path, tmp_path: Path
+) -> None:
+    split = ("data.split=[0.9,0.05,0.05]", "tokenizer=bytes")
+    options = ("data=text", f"data.path='{text}'", *split, *TINY, "record.lengths=[500,100000000]")
+    assert command("train", *options).code == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    near, far = json.loads((folder / "scores.json").read_text())["lengths"]
+    assert near["loss"] > 0
+    assert far["loss"] is None
+    found = re.search(
+        r"record.lengths=100000000 positions, but the longest row that the test split .+ has (\d+); set", far["why"]
+    )
+    assert found
+    longest = int(found[1])
+    asked = (f"run='{folder}'", "splits=[test]")
+    assert command("evaluate", *asked, f"context={longest}").code == 0
+    done = command("evaluate", *asked, f"context={longest + 1}")
+    assert done.code == 2
+    assert f"error: context={longest + 1} positions, but the longest row that the test split can fill" in done.err
 
 
 def test_a_finished_run_is_scored_later_as_if_it_had_been_asked_at_once(

@@ -273,6 +273,23 @@ def test_documents_are_given_even_where_a_split_has_one_of_several(load: Load) -
     assert batch.documents is not None
 
 
+@pytest.mark.parametrize("overlap", [0, 1])
+def test_the_longest_row_is_the_least_context_that_takes_all_in_one_window(overlap: int) -> None:
+    split = counting(64)
+    for context in (5, 64, 1000):
+        assert loader(split, context + overlap, overlap, context=context).rows.longest == 64 - overlap
+    one, two = (loader(split, 64 - short, overlap, context=64 - overlap - short) for short in (0, 1))
+    assert one.rows.evaluation == 1
+    assert two.rows.evaluation == 2
+
+
+def test_the_longest_pair_is_the_least_context_that_takes_all_pairs(pairs: Callable[..., Corpus]) -> None:
+    corpus = pairs(ROWS)
+    longest = Loader(corpus, "train", 0, 0, 4, 20).rows.longest
+    assert Loader(corpus, "train", 0, 0, 4, longest).rows.evaluation == len(ROWS)
+    assert Loader(corpus, "train", 0, 0, 4, longest - 1).rows.evaluation == len(ROWS) - 1
+
+
 # --- pairs ----------------------------------------------------------------------------------------------------------
 
 ROWS = [("a" * i, "b" * (i + 2)) for i in range(1, 21)]

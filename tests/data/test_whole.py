@@ -55,6 +55,15 @@ def test_rows_are_as_many_whole_documents_as_fit() -> None:
     assert of.train(np.array([0]), np.zeros(1, np.uint64)).notes is None
 
 
+def test_the_longest_row_takes_all_documents() -> None:
+    sizes = [3, 2, 4, 9, 5]
+    longest = Whole(split(sizes), 11, 1, 10).longest
+    assert longest == sum(sizes) - 1
+    assert len(rows(Whole(split(sizes), longest + 1, 1, longest))) == 1
+    assert len(rows(Whole(split(sizes), longest, 1, longest - 1))) == 2
+    assert Whole(split(sizes), 1 << 63, 1, (1 << 63) - 1).longest == longest
+
+
 def test_every_document_that_fits_comes_once() -> None:
     sizes = np.random.default_rng(0).integers(1, 30, 500).tolist()
     of = Whole(split(sizes), 20, 1, 19)

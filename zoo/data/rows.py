@@ -30,6 +30,11 @@ class Rows(ABC):
     def evaluation(self) -> int:
         """How many rows score everything once."""
 
+    @property
+    @abstractmethod
+    def longest(self) -> int:
+        """The most positions that a row can fill: a longer context changes nothing but padding."""
+
     @abstractmethod
     def train(self, rows: Int64[np.ndarray, "B"], keys: UInt64[np.ndarray, "B"]) -> Batch:
         """Training rows; the key of a row's epoch may move it."""
@@ -77,6 +82,11 @@ class Windows(Rows):
     def evaluation(self) -> int:
         """The whole windows, and one for what is left over."""
         return max(1, self._whole + (self._slack > 0))
+
+    @property
+    def longest(self) -> int:
+        """Those of the whole split in one window."""
+        return len(self.split.tokens) - (self.length - self.context)
 
     def train(self, rows: Int64[np.ndarray, "B"], keys: UInt64[np.ndarray, "B"]) -> TextBatch:
         """(B, length) tokens, nothing padded."""
@@ -127,6 +137,11 @@ class PairRows(Rows):
     def evaluation(self) -> int:
         """The pairs that fit."""
         return len(self.kept)
+
+    @property
+    def longest(self) -> int:
+        """Those of the longest pair and its marks."""
+        return int(np.diff(self.split.offsets).reshape(-1, 2).sum(axis=1).max()) + 2
 
     def train(self, rows: Int64[np.ndarray, "B"], keys: UInt64[np.ndarray, "B"]) -> PairBatch:
         """The same as in evaluation, without notes: a pair cannot be moved."""

@@ -16,7 +16,7 @@ class Whole(Rows):
     dropped and counted. An epoch moves nothing."""
 
     def __init__(self, split: Split, length: int, overlap: int, context: int):
-        self.split, self.length = split, length
+        self.split, self.length, self.context = split, length, context
         lengths = np.diff(split.offsets)
         fits = lengths <= length
         self.dropped = int((~fits).sum())
@@ -25,7 +25,7 @@ class Whole(Rows):
                 f"no document of the {split.name} split fits a context of {context}: the shortest has"
                 f" {int(lengths.min())} tokens; set budget.context={int(lengths.min())} or higher"
             )
-        self.starts, self.stops = _packed(split.offsets, fits, length)
+        self.starts, self.stops = _packed(split.offsets, fits, min(length, len(split.tokens)))
         self.tokens = int(lengths[fits].sum())
 
     @property
@@ -37,6 +37,11 @@ class Whole(Rows):
     def evaluation(self) -> int:
         """The rows."""
         return len(self.starts)
+
+    @property
+    def longest(self) -> int:
+        """Those of all documents in one row."""
+        return len(self.split.tokens) - (self.length - self.context)
 
     def train(self, rows: np.ndarray, keys: np.ndarray) -> TextBatch:
         """The same as in evaluation, without notes."""

@@ -43,7 +43,7 @@ def write_scores(
 
 def at_length(context: int, experiment: Experiment, parts: Parts, machinery: Machinery) -> dict[str, Any]:
     """The scores of the test split (of validation, without one) in rows of that many positions. What the model cannot
-    read, or the memory does not hold, has no loss, and says why."""
+    read, the split cannot fill or the memory does not hold has no loss, and says why."""
     corpus, budget = parts.feed.corpus, experiment.budget
     split = "test" if "test" in corpus.splits else "validation"
     rows = max(1, budget.batch_size * budget.context // context)
@@ -52,6 +52,7 @@ def at_length(context: int, experiment: Experiment, parts: Parts, machinery: Mac
         traits = parts.model.topology.traits
         with enough_memory("ask for a shorter one in record.lengths"):
             feed = Feed(corpus, parts.objective, traits, batch_size=rows, context=context, splits=[split])
+            feed.refuse_unfilled(context, "record.lengths")
             return {"context": context, **score(parts.model, feed, split, machinery).values()}
     except UserError as error:
         return {"context": context, "loss": None, "why": str(error)}

@@ -73,11 +73,13 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     data = parse_option("data", node.get("data") or run.config.get("data"), "data")
     corpus = load_corpus(data, run.tokenizer, folder_named(node["cache"], "cache"))
     splits = held_out(node["splits"], corpus)
-    context = context or run.config["context"]
+    asked, context = context, context or run.config["context"]
     refuse_limit(run.model, context, "context")
     objective = objectives.build(parse_option("objective", run.config["objective"], "objective"))
     traits = run.model.topology.traits
     feed = Feed(corpus, objective, traits, batch_size=batch_size, context=context, splits=splits)
+    if asked is not None:
+        feed.refuse_unfilled(asked, "context")
     machinery = machinery_of(node, Work(context, flops=0.0))
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)

@@ -45,6 +45,17 @@ class Feed:
         if "train" in self.loaders:
             self.epoch = self.loaders["train"].batches_per_epoch  # refuses a split with less than one window
 
+    def refuse_unfilled(self, context: int, key: str) -> None:
+        """Raises UserError where a split cannot fill one row of that many positions: its scores would be those of a
+        shorter context under another name, and most of what is computed padding."""
+        for split, loader in self.loaders.items():
+            longest = loader.rows.longest
+            if context > longest:
+                raise UserError(
+                    f"{key}={context} positions, but the longest row that the {split} split can fill has {longest};"
+                    f" set {key}={longest} or less, or use more text"
+                )
+
     def tasks(self, step: int, accumulate: int, seed: int) -> list[Task]:
         """The micro-batches of update number `step`, counted from 0."""
         return [self._task(step * accumulate + micro, seed) for micro in range(accumulate)]
