@@ -2,7 +2,12 @@
 anywhere."""
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from zoo.mismatch import told
+from zoo.study.evidence import Evidence
+from zoo.study.run import Run
 
 SPREAD = {"median": float, "low": float, "high": float}
 ONE = {
@@ -25,6 +30,22 @@ SHAPE = {
 """What a report reads of it. A list has at least one entry; numbers are finite and not below 0."""
 
 WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def reasons(found: Mapping[str, Any], wrong: str, file: str, again: str) -> list[str]:
+    """Why what that file of a run holds cannot be used: it is damaged (`wrong` says where), or of a model that is not
+    the one that was trained."""
+    return [f"its {file} is damaged ({wrong}); {again} it again."] if wrong else told(found)
+
+
+def unused(evidence: Evidence, why: Callable[[Run], list[str]], verb: str) -> list[str]:
+    """What was measured of runs that count and cannot be used, with the reason."""
+    return [
+        f"Not {verb} of {name}, seed {run.seed}: {reason}"
+        for name in evidence.shown
+        for run in evidence.done(name)
+        for reason in why(run)
+    ]
 
 
 def misfit(found: Any, shape: Any = SHAPE, where: str = "") -> str:

@@ -1,15 +1,14 @@
 """What generating costs, variant by variant, where it was measured."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from zoo.inference.latency_page import Group, One, first_token, memory, per_token, throughput
-from zoo.mismatch import told
 from zoo.number import counted
 from zoo.page import Block, Figure, Section
 from zoo.study.evidence import Evidence
-from zoo.study.measured import misfit
+from zoo.study.measured import misfit, reasons, unused
 from zoo.study.report.findings import Findings
 from zoo.study.run import Run
 
@@ -22,9 +21,9 @@ def section(findings: Findings) -> Section:
     are named and left out."""
     evidence = findings.evidence
     measured = {name: run for name in evidence.shown if (run := _measured(evidence.done(name))) is not None}
-    unused = list(_unused(evidence))
+    notes = unused(evidence, _reasons, "drawn")
     if not measured:
-        return Section("generation", TITLE, missing=" ".join([f"No run's generation was measured (`{HOW}`).", *unused]))
+        return Section("generation", TITLE, missing=" ".join([f"No run's generation was measured (`{HOW}`).", *notes]))
     first = next(iter(measured.values())).latency
     alike = {name: run.latency["measurements"] for name, run in measured.items() if _how(run.latency) == _how(first)}
     plan, how = first["plan"], first["machinery"]
@@ -34,7 +33,7 @@ def section(findings: Findings) -> Section:
         f" {counted(how['threads'], 'thread')}, {how['device']}, {how['dtype']},"
         f" steps {'compiled' if plan['compiled'] else 'eager'}."
     )
-    blocks: list[Block] = [said, *unused]
+    blocks: list[Block] = [said, *notes]
     if others := [name for name in measured if name not in alike]:
         blocks.append(f"Measured otherwise, and not drawn: {', '.join(others)}.")
     return Section("generation", TITLE, [*blocks, *_figures(evidence, alike)])
@@ -85,19 +84,11 @@ def _measured(runs: list[Run]) -> Run | None:
     return next((run for run in runs if run.latency and not _reasons(run)), None)
 
 
-def _unused(evidence: Evidence) -> Iterator[str]:
-    """What was measured and cannot be used, with the reason."""
-    for name in evidence.shown:
-        for run in evidence.done(name):
-            yield from (f"Not drawn of {name}, seed {run.seed}: {reason}" for reason in _reasons(run))
-
-
 def _reasons(run: Run) -> list[str]:
     """Why a measurement cannot be used: it is damaged, or of a model that is not the one that was trained."""
     if not run.latency:
         return []
-    wrong = misfit(run.latency)
-    return [f"its latency.json is damaged ({wrong}); measure it again."] if wrong else told(run.latency)
+    return reasons(run.latency, misfit(run.latency), "latency.json", "measure")
 
 
 def _how(found: Mapping[str, Any]) -> object:

@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from zoo.mismatch import told
 from zoo.page import Cell, Column, Section, Table, trimmed
-from zoo.study.evidence import Evidence
-from zoo.study.measured import misfit
+from zoo.study.measured import misfit, reasons, unused
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean, spread
 from zoo.study.run import Run
@@ -25,7 +23,7 @@ def section(findings: Findings) -> Section:
     are those that were not scored."""
     evidence = findings.evidence
     done = {name: evidence.done(name) for name in evidence.shown}
-    notes = list(_unused(evidence))
+    notes = unused(evidence, _reasons, "averaged")
     usable = {name: [run for run in runs if run.translation and not _reasons(run)] for name, runs in done.items()}
     ways = Counter(_how(run) for runs in usable.values() for run in runs)
     if not ways:
@@ -58,19 +56,16 @@ def _table(found: Mapping[str, list[Run]]) -> Table:
     return Table(columns, rows, "Means over seeds")
 
 
-def _unused(evidence: Evidence) -> Iterator[str]:
-    """What was scored and cannot be used, with the reason."""
-    for name in evidence.shown:
-        for run in evidence.done(name):
-            yield from (f"Not averaged of {name}, seed {run.seed}: {reason}" for reason in _reasons(run))
-
-
 def _reasons(run: Run) -> list[str]:
     """Why scores cannot be used: they are damaged, or of a model that is not the one that was trained."""
     if not run.translation:
         return []
-    wrong = misfit(run.translation, SHAPE) or _wrong_synonyms(run.translation["splits"])
-    return [f"its translation.json is damaged ({wrong}); score it again."] if wrong else told(run.translation)
+    return reasons(
+        run.translation,
+        misfit(run.translation, SHAPE) or _wrong_synonyms(run.translation["splits"]),
+        "translation.json",
+        "score",
+    )
 
 
 def _wrong_synonyms(splits: list[dict[str, Any]]) -> str:
