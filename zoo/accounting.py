@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from zoo.common import idle_parameters_of
 from zoo.model import Model
+from zoo.part import idle_parameters_of
 from zoo.roles import TABLES, roles
 
 

@@ -7,7 +7,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from zoo.ability import Ability, refuse_unless
-from zoo.common import flops_of
 from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.ffn import FFN, Auxiliary
@@ -15,6 +14,7 @@ from zoo.head import Head
 from zoo.inputs import check_inputs
 from zoo.mixer import Mixer
 from zoo.mixer.backend import BACKENDS
+from zoo.part import flops_of
 from zoo.state import History, ModelState
 from zoo.topology import Text, Topology
 

@@ -9,13 +9,13 @@ from torch import nn
 from zoo.accounting import costs
 from zoo.assembly import assemble
 from zoo.block import Block
-from zoo.common import flops_of
 from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.data.tokenizer import refuse_vocabulary
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.model import Model
+from zoo.part import flops_of
 from zoo.plugins import load_plugins
 from zoo.stack import Stack
 from zoo.terminal import NARROW, show

@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from zoo.block import Block
-from zoo.common import Part
 from zoo.context import Context, Sequence
 from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
+from zoo.part import Part
 from zoo.position import Position
 from zoo.state import Layer, ModelState
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import composed
-from zoo.common import Part
 from zoo.config import parse
 from zoo.errors import UserError
 from zoo.option import Option, Pattern
+from zoo.part import Part
 from zoo.schema import convert, fields, parse_choice, parse_option, typed
 
 Layout = Literal["half", "interleaved"]

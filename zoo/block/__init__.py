@@ -6,11 +6,12 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.common import Common, Part
+from zoo.common import Common
 from zoo.context import Context
 from zoo.dropout import Dropout
 from zoo.ffn import FFN, Auxiliary
 from zoo.mixer import Mixer
+from zoo.part import Part
 from zoo.registry import Registry
 from zoo.state import Layer
 

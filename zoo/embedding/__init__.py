@@ -6,7 +6,8 @@ from typing import Literal
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from zoo.common import Common, Part
+from zoo.common import Common
+from zoo.part import Part
 from zoo.registry import Registry
 
 Tie = Literal["none", "output", "all"]

@@ -8,8 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.ability import Ability
-from zoo.common import Common, Part
+from zoo.common import Common
 from zoo.context import Context
+from zoo.part import Part
 from zoo.registry import Registry
 from zoo.state import State
 

@@ -4,12 +4,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from zoo.common import Common, flops_of
+from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import UserError
 from zoo.ffn import FFN, Auxiliary, ffns
 from zoo.knob import Knob
 from zoo.option import Option
+from zoo.part import flops_of
 from zoo.roles import Linear, Role
 
 MOST_EXPERTS = 10_000

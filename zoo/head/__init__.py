@@ -5,7 +5,8 @@ from abc import abstractmethod
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.common import Common, Part
+from zoo.common import Common
+from zoo.part import Part
 from zoo.registry import Registry
 from zoo.roles import Linear
 

@@ -11,7 +11,6 @@ from omegaconf import DictConfig
 from zoo import sweep
 from zoo.accounting import lengths
 from zoo.assembly import assemble
-from zoo.common import Part
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.files import from_launch
@@ -25,6 +24,7 @@ from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
 from zoo.matching.apply import Report, match
 from zoo.objective import objectives
+from zoo.part import Part
 from zoo.plugins import load_plugins
 from zoo.schema import convert
 from zoo.topology import topologies

@@ -6,8 +6,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.common import Part
 from zoo.errors import UserError
+from zoo.part import Part
 from zoo.registry import Registry
 
 

@@ -6,8 +6,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.ability import Ability, refuse_unless
-from zoo.common import Common, Part
+from zoo.common import Common
 from zoo.context import Context, Sequence
+from zoo.part import Part
 from zoo.registry import Registry
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.ability import Ability
-from zoo.common import Common, Part
+from zoo.common import Common
 from zoo.context import Sequence
 from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
 from zoo.mixer.backend import Attend
+from zoo.part import Part
 from zoo.registry import Registry
 from zoo.stack import Stack
 from zoo.state import ModelState
