@@ -6,13 +6,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from zoo.ability import Ability, refuse_unless
+from zoo.ability import Ability
 from zoo.context import Sequence
 from zoo.errors import UserError
-from zoo.ffn import FFN, Auxiliary
+from zoo.ffn import Auxiliary
 from zoo.head import Head
-from zoo.inputs import check_inputs
-from zoo.mixer import Mixer
+from zoo.inputs import check_inputs, check_state
 from zoo.mixer.backend import BACKENDS
 from zoo.part import flops_of
 from zoo.state import History, ModelState
@@ -48,7 +47,6 @@ class Model(nn.Module):
         self.vocabulary = vocabulary
         self.limit = limit
         self.attention = "plain"
-        self._able = [module for module in topology.modules() if isinstance(module, Mixer | FFN)]
 
     def forward(
         self,
@@ -63,7 +61,10 @@ class Model(nn.Module):
         state: ModelState | None = None,
     ) -> Output:
         if not torch.compiler.is_compiling():
-            check_inputs(self, tokens, padding, source, source_padding, prefix, documents, source_documents, state)
+            given = (tokens, padding, source, source_padding, prefix, documents, source_documents)
+            check_inputs(self.topology, self.vocabulary, *given)
+            if state is not None:
+                check_state(state, id(self), tokens, documents)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
         read = None if source is None else Text(source, Sequence.of(source, source_padding, source_documents))
         if self.limit is not None and not torch.compiler.is_compiling():
@@ -80,19 +81,14 @@ class Model(nn.Module):
         stack = self.topology.generating
         if stack is None:
             raise UserError(f"{type(self.topology).__name__} reads from both sides, so it cannot go on token by token")
-        self.require(Ability.STATE, "generation")
+        self.topology.require(Ability.STATE, "generation")
         if back:
-            self.require(Ability.ROLLBACK, "a state that can be rolled back")
+            self.topology.require(Ability.ROLLBACK, "a state that can be rolled back")
         for name, value, least in (("rows", rows, 1), ("capacity", capacity, 1), ("back", back, 0)):
             if type(value) is not int or value < least:
                 raise UserError(f"model.start: {name}={value!r} must be a whole number, at least {least}")
         history = History(rows, capacity, self.head.out.weight.device)
         return ModelState(history, stack.new_state(capacity, back), model=id(self), back=back)
-
-    def require(self, ability: Ability, who: str = "this batch") -> None:
-        """Raise UserError unless every mixer and ffn can do that, which `who` needs."""
-        for part in self._able:
-            refuse_unless(part, frozenset({ability}), who)
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""

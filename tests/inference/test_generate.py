@@ -193,9 +193,10 @@ def test_a_memorised_text_comes_back() -> None:
     ],
 )
 def test_a_model_refuses_what_it_cannot_read(inputs: dict, words: str) -> None:
-    nothing = dict.fromkeys(("padding", "source", "source_padding", "prefix", "documents", "source_documents", "state"))
+    nothing = dict.fromkeys(("padding", "source", "source_padding", "prefix", "documents", "source_documents"))
+    built = model()
     with pytest.raises(UserError, match=words):
-        check_inputs(model(), **(nothing | inputs))
+        check_inputs(built.topology, built.vocabulary, **(nothing | inputs))
 
 
 def test_a_refused_call_leaves_the_state_whole() -> None:

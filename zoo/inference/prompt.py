@@ -51,7 +51,7 @@ class Prompt:
 
     def refuse_unless_fits(self, model: Model, max_new_tokens: Any) -> None:
         """Raise UserError for what that model cannot go on from by so many tokens."""
-        check_tokens(model, "the prompt", self.tokens)
+        check_tokens("the prompt", self.tokens, model.vocabulary)
         check_mask("padding", self.padding, self.tokens)
         if 0 in self.tokens.shape:
             raise UserError("the prompt is empty; give at least one row of at least one token, such as the start mark")

@@ -2,16 +2,18 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from zoo.ability import Ability
+from zoo.ability import Ability, refuse_unless
 from zoo.common import Common
 from zoo.context import Sequence
 from zoo.embedding import Embedding
-from zoo.ffn import Auxiliary
+from zoo.ffn import FFN, Auxiliary
+from zoo.mixer import Mixer
 from zoo.mixer.backend import Attend
 from zoo.part import Part
 from zoo.registry import Registry
@@ -54,6 +56,15 @@ class Topology(Part):
     def forward(
         self, target: Text, source: Text | None, attend: Attend, state: ModelState | None = None
     ) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
+
+    @cached_property
+    def _able(self) -> list[Mixer | FFN]:
+        return [module for module in self.modules() if isinstance(module, Mixer | FFN)]
+
+    def require(self, ability: Ability, who: str = "this batch") -> None:
+        """Raise UserError unless every mixer and ffn can do that, which `who` needs."""
+        for part in self._able:
+            refuse_unless(part, frozenset({ability}), who)
 
     @property
     @abstractmethod
