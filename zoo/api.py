@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from zoo.assembly import assemble, build_model
 from zoo.compose import compose
@@ -13,12 +12,12 @@ from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
 from zoo.errors import UserError
 from zoo.memory import enough_memory
-from zoo.mismatch import FITS, Mismatch
 from zoo.model import Model
 from zoo.nearby import folders_like
 from zoo.plugins import load_plugins
 from zoo.probe import check_probe
 from zoo.published.reading import is_published, read_published
+from zoo.run import Run
 from zoo.schema import convert
 from zoo.training.checkpoint import Checkpoint, latest_checkpoint, open_checkpoint
 from zoo.training.files import ANEW
@@ -28,26 +27,6 @@ BYTES = Special.after(256).mask + 1
 """The vocabulary of the bytes tokenizer: 256 bytes and three marks."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run folder or a checkpoint holds."""
-
-    model: Model
-    tokenizer: Tokenizer
-    config: dict[str, Any]
-    """What the checkpoint says of its making: the resolved `model`, `objective` and `data`, `vocabulary`, `context`,
-    `probe`."""
-    step: int
-    mismatch: Mismatch = FITS
-    """What it was loaded in spite of, with `strict=False`."""
-    last: bool | None = None
-    """Whether the run has no later weights than these; None where that is not known."""
-
-    def weights(self) -> dict[str, Any]:
-        """Which weights these are, for a JSON file."""
-        return {"step": self.step, "last": self.last, **self.mismatch.as_dict()}
 
 
 def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed: int | None = None) -> Model:
@@ -80,8 +59,7 @@ def load(path: str | Path, *, plugins: Sequence[str] = (), strict: bool = True) 
         raise UserError("there is no run ''; give a run folder, or one of its checkpoints")
     with enough_memory("its model alone does not fit: load it on a larger machine"):
         if is_published(Path(path)):
-            found = read_published(Path(path), strict=strict)
-            run = Run(found.model, found.tokenizer, found.config, found.step, found.mismatch)
+            run = read_published(Path(path), strict=strict)
         else:
             run = _of_checkpoint(_find(Path(path), strict), strict)
     for line in run.mismatch.lines():

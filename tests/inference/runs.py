@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from tests.helpers import build, composed, model_node
-from zoo.api import Run
 from zoo.data.tokenizer import Tokenizer
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.data.tokenizer.words import Words
 from zoo.model import Model, Output
+from zoo.run import Run
 from zoo.state import History, ModelState
 from zoo.traits import Traits
 

@@ -9,7 +9,6 @@ from torch import Tensor
 import zoo
 from tests.helpers import CAUSAL_TOPOLOGIES, composed, learned
 from tests.inference.runs import rigged_run, run_of, words
-from zoo.api import Run
 from zoo.data.tokenizer.chars import Chars
 from zoo.errors import UserError
 from zoo.inference.compiled import CompiledStep
@@ -17,6 +16,7 @@ from zoo.inference.complete import complete, continuations
 from zoo.inference.opening import open_with
 from zoo.inference.settings import Settings
 from zoo.model import Model
+from zoo.run import Run
 from zoo.state import ModelState
 
 

@@ -6,12 +6,12 @@ from scipy.stats import chisquare
 from torch import Tensor
 
 from tests.inference.runs import TEXT, run_of, words
-from zoo.api import Run
 from zoo.data.tokenizer.bpe import Bpe
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.data.tokenizer.chars import Chars
 from zoo.errors import UserError
 from zoo.inference.fill import Filling, encode_blanks, fill, fillings
+from zoo.run import Run
 
 BLANKS = "the [MASK] learns[MASK] the[MASK] learns"
 

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from tests.helpers import build, composed, learned, model_node
 from tests.inference.runs import words
-from zoo.api import Run
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.generated import END, Documents
 from zoo.data.source import sources
@@ -27,6 +26,7 @@ from zoo.jobs.opened import Opened
 from zoo.jobs.translated import Pairs, translated
 from zoo.model import Model, Output
 from zoo.option import Option
+from zoo.run import Run
 from zoo.state import History, ModelState
 from zoo.toy.second import second
 from zoo.toy.synonyms import allowed

@@ -9,12 +9,12 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from tests.reference.compare import randomise
-from zoo.api import Run
 from zoo.assembly import build_model
 from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.published.family import families
+from zoo.run import Run
 
 VOCABULARY = 259
 SIZES = ("model.d_model=16", "model.n_layers=2", "model.n_heads=4", "budget.context=24")

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import composed, model_node
-from zoo.api import Run
 from zoo.config import parse
 from zoo.data.corpus import load_corpus
 from zoo.inference.complete import complete
 from zoo.jobs.parts import build_parts
 from zoo.jobs.updates import updates
 from zoo.option import Option
+from zoo.run import Run
 from zoo.training.runtime import Machinery
 
 MACHINERY = Machinery("cpu", "float32", "plain", False, 1, "")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from zoo.api import Run
 from zoo.errors import UserError
 from zoo.inference.completion import Completion, Watch, watch_nothing
 from zoo.inference.generate import refuse_wrong_beams
@@ -14,6 +13,7 @@ from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.ways import guessed, searched, streamed
 from zoo.memory import refuse_beyond
 from zoo.number import counted
+from zoo.run import Run
 from zoo.schema import typed
 
 LEAST_ELEMENT, LEAST_TEXT = 2, 500

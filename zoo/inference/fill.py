@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from zoo.api import Run
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.inference.opening import BLANK, encode, objective_of, padded
 from zoo.inference.sampling import Sampling
 from zoo.luck import generator_for
 from zoo.model import Model
+from zoo.run import Run
 from zoo.schema import typed
 
 Order = Literal["confidence", "together"]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from zoo.api import Run
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.inference.prompt import Prompt
 from zoo.objective import Objective, objectives
+from zoo.run import Run
 from zoo.schema import parse_option
 
 BLANK = "[MASK]"

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zoo.api import Run
 from zoo.inference.opening import objective_of, open_tokens
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
 from zoo.inference.stream import stream_tokens
+from zoo.run import Run
 
 
 def translations(

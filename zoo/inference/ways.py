@@ -7,7 +7,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from zoo.api import Run
 from zoo.inference.beam import beam_search
 from zoo.inference.completion import Completion, Watch
 from zoo.inference.prompt import Prompt, draw_luck
@@ -17,6 +16,7 @@ from zoo.inference.settings import Settings
 from zoo.inference.speculative import Guesses, speculate
 from zoo.inference.stream import NONE, stream_tokens
 from zoo.luck import generator_for
+from zoo.run import Run
 
 
 def streamed(

@@ -10,7 +10,6 @@ from omegaconf import DictConfig
 from rich.table import Table
 from torch import Tensor
 
-from zoo.api import Run
 from zoo.config import folder_named, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.data.generated import Generated
@@ -27,6 +26,7 @@ from zoo.jobs.parts import refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.mismatch import told
 from zoo.page import html
+from zoo.run import Run
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
 from zoo.training.files import refuse_unwritable, write_whole

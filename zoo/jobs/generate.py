@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from omegaconf import DictConfig
 
-from zoo.api import Run, load
+from zoo.api import load
 from zoo.config import plain, refuse_unknown
 from zoo.errors import UserError
 from zoo.inference.complete import continuations
@@ -21,6 +21,7 @@ from zoo.jobs.show_text import Shown, show_filled
 from zoo.memory import enough_memory
 from zoo.mismatch import told
 from zoo.plugins import load_plugins
+from zoo.run import Run
 from zoo.schema import convert, fields, typed
 from zoo.training.runtime import Machinery
 

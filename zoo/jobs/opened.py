@@ -8,13 +8,14 @@ from typing import Any
 
 import torch
 
-from zoo.api import Run, load
+from zoo.api import load
 from zoo.config import folder_named
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.jobs.parts import place
 from zoo.plugins import load_plugins
 from zoo.published.reading import is_published
+from zoo.run import Run
 from zoo.schema import convert, typed
 from zoo.training.run import read_record
 from zoo.training.runtime import Machinery, Work, refuse_absent, resolve

@@ -7,7 +7,7 @@ import torch
 from omegaconf import DictConfig
 from rich.table import Table
 
-from zoo.api import Run, load
+from zoo.api import load
 from zoo.config import folder_named, plain, positive, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
@@ -20,6 +20,7 @@ from zoo.memory import enough_memory
 from zoo.mismatch import told
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
+from zoo.run import Run
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
 from zoo.training.evaluate import Scores

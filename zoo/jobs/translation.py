@@ -8,7 +8,7 @@ from omegaconf import DictConfig
 from rich.table import Table
 from rich.text import Text
 
-from zoo.api import Run, load
+from zoo.api import load
 from zoo.config import folder_named, plain, positive, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.data.source import sources
@@ -24,6 +24,7 @@ from zoo.mismatch import told
 from zoo.number import counted
 from zoo.option import Option
 from zoo.plugins import load_plugins
+from zoo.run import Run
 from zoo.schema import convert, parse_option
 from zoo.terminal import show
 

@@ -1,7 +1,7 @@
 """A published folder, as a model of ours."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from zoo.published.shards import read_tensors
 from zoo.published.unknown import Unknown
 from zoo.published.writing import OURS, TOKENIZER, published
 from zoo.registry import did_you_mean
+from zoo.run import Run
 from zoo.training.files import read_json
 from zoo.training.weights import load_weights, weights_of
 
@@ -34,23 +35,12 @@ HARMLESS = (
 """Keys of any config.json that do not change what a model computes."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """What a folder holds: like `zoo.api.Run`."""
-
-    model: Model
-    tokenizer: Tokenizer
-    config: dict[str, Any]
-    step: int
-    mismatch: Mismatch
-
-
 def is_published(folder: Path) -> bool:
     """Whether it is a folder of that layout."""
     return (folder / "config.json").is_file()
 
 
-def read_published(folder: Path, *, strict: bool = True) -> Published:
+def read_published(folder: Path, *, strict: bool = True) -> Run:
     """The model of a folder with config.json and safetensors. Raises UserError for a family that there is not, for a
     setting or a tensor that has no counterpart, that is missing or damaged, and where the model does not compute what
     was exported. Where it is not `strict`, tensors may be missing or have no counterpart."""
@@ -69,7 +59,7 @@ def read_published(folder: Path, *, strict: bool = True) -> Published:
     if not isinstance(architecture, dict) or type(step) is not int:
         raise UserError(f"{folder / OURS} is damaged: it has no architecture, or no step")
     config = {"objective": {"name": family.objective}, **architecture, **facts}
-    return Published(model.eval(), _tokenizer(folder, vocabulary), config, step, mismatch)
+    return Run(model.eval(), _tokenizer(folder, vocabulary), config, step, mismatch)
 
 
 def _settings(file: Path) -> tuple[Family, dict[str, Any]]:

@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -18,11 +18,9 @@ from zoo.published.settings import Config, differences, free, to_ours, to_theirs
 from zoo.published.shards import write_tensors
 from zoo.published.unknown import Unknown
 from zoo.registry import did_you_mean
+from zoo.run import Run
 from zoo.training.files import json_text, refusals
 from zoo.training.weights import weights_of
-
-if TYPE_CHECKING:
-    from zoo.api import Run
 
 SHARD_BYTES = 5_000_000_000
 """How large a file of weights may be."""
@@ -32,7 +30,7 @@ OURS = "zoo.json"
 TOKENIZER = "zoo_tokenizer.json"
 
 
-def export(run: "Run", to: str | Path, *, family: str | None = None, shard_bytes: int = SHARD_BYTES) -> list[str]:
+def export(run: Run, to: str | Path, *, family: str | None = None, shard_bytes: int = SHARD_BYTES) -> list[str]:
     """Write the model of a run (from `zoo.load`) into a new folder, as config.json and safetensors of its published
     family; `zoo.load` reads it back. Returns the names of the files of weights. Raises UserError for a model that no
     family, or not the one named, can express, and for a folder that holds something."""
