@@ -15,10 +15,11 @@ from typing import Any
 
 from zoo import sweep
 from zoo.errors import RunFailed, UserError
+from zoo.flags import refuse_unknown_flags
 from zoo.hydra_errors import refusal
 from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
-from zoo.words import in_home, refuse_absent_folders, refuse_unknown_flags
+from zoo.words import in_home, refuse_absent_folders
 
 _raised: list[BaseException] = []
 """What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""

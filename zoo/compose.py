@@ -1,14 +1,12 @@
 """Compose a config as the command line would, and see to it that presets only choose."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -16,8 +14,8 @@ from omegaconf import DictConfig, open_dict
 
 from zoo.errors import UserError
 from zoo.families import GROUPS, choosing, group_of, part_at
+from zoo.hydra_at_conf import hydra_at_conf
 from zoo.hydra_errors import refusal
-from zoo.paths import CONF
 from zoo.words import refuse_absent_folders, refuse_several
 
 
@@ -26,27 +24,17 @@ def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
     a running Hydra app, that app is left as it was."""
     refuse_absent_folders(overrides)
     try:
-        with _alone(), initialize_config_dir(config_dir=str(CONF), version_base="1.3"):
+        with hydra_at_conf():
             composed = hydra_compose(config_name=config, overrides=list(overrides), return_hydra_config=True)
             refuse_leaks(composed.hydra)
     except (HydraException, ValueError) as error:
-        message = refusal(error, config, overrides)  # which composes, to list the keys there are
+        message = refusal(error, config, overrides)
         if message is None:
             raise
         raise UserError(message) from error
     with open_dict(composed):
         del composed.hydra
     return composed
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Hydra has one application at a time in a process; set the present one aside."""
-    present, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
-    try:
-        yield
-    finally:
-        GlobalHydra.instance().hydra = present  # the instance may be another one than above
 
 
 def refuse_leaks(hydra: DictConfig | Any) -> None:
@@ -58,7 +46,7 @@ def refuse_leaks(hydra: DictConfig | Any) -> None:
     part's name would put another part to the values of the one before, as would a list of options.
 
     `hydra` is Hydra's own config of the run. To be called where Hydra is at hand: inside a job, or inside
-    `initialize_config_dir`.
+    `hydra_at_conf`.
     """
     overrides = [*hydra.overrides.hydra, *hydra.overrides.task]
     for override in overrides:

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from functools import cache
 
 import yaml
+from hydra import compose
+from omegaconf import OmegaConf
 
 from zoo.families import part_at
+from zoo.hydra_at_conf import hydra_at_conf
 from zoo.paths import CONF
 
 
 @cache
 def keys_of(command: str) -> tuple[str, ...]:
     """Every key of the default config of `python <command>.py`, dotted."""
-    from omegaconf import OmegaConf
-
-    from zoo.compose import compose
 
     def walk(node: object, prefix: str) -> Iterator[str]:
         if isinstance(node, dict):
@@ -23,7 +23,9 @@ def keys_of(command: str) -> tuple[str, ...]:
                 yield from walk(value, f"{prefix}{key}.")
         yield prefix[:-1]
 
-    keys = [key for key in walk(OmegaConf.to_container(compose([], command)), "") if key]
+    with hydra_at_conf():
+        default = OmegaConf.to_container(compose(config_name=command))
+    keys = [key for key in walk(default, "") if key]
     return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
 
 
