@@ -17,7 +17,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
-from zoo.evaluation import asked_for
+from zoo.command.evaluation import asked_for
 from zoo.paths import CONF
 
 
@@ -36,7 +36,7 @@ def main() -> None:
 @job
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
-    from zoo.words import refuse_several
+    from zoo.command.words import refuse_several
 
     overrides = HydraConfig.get().overrides.task
     for override in overrides:

@@ -18,7 +18,7 @@ from zoo.paths import CONF
 @job
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
-    from zoo.compose import refuse_leaks
+    from zoo.command.compose import refuse_leaks
     from zoo.jobs.train import train  # torch is imported here, so that --help answers at once
 
     hydra_config = HydraConfig.get()

@@ -104,7 +104,7 @@ def simulated(repetitions: int = 2000) -> None:
 
 def trained(folder: Path, count: int) -> Iterator[float]:
     """Test losses of tiny runs with the seeds 0, 1, … (runs that are there already are not repeated)."""
-    from zoo.compose import compose
+    from zoo.command.compose import compose
     from zoo.jobs.train import train
 
     for seed in range(count):

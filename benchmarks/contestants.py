@@ -42,7 +42,7 @@ Loss = Callable[[], Tensor]
 def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int]:
     """Our training loop as `train.py` runs it, and the FLOPs of one of its steps: three forward passes."""
     from zoo.assembly import build_model
-    from zoo.compose import compose
+    from zoo.command.compose import compose
     from zoo.config import parse, plain
     from zoo.experiment import Experiment
     from zoo.jobs.parts import place

@@ -44,7 +44,7 @@ def _numbers(text: str) -> list[int]:
 
 def _test(width: int, steps: int, seed: int, overrides: list[str]) -> dict[str, Any]:
     """The scores on test of that run."""
-    from zoo.compose import compose
+    from zoo.command.compose import compose
     from zoo.jobs.train import train
 
     words = [f"model.d_model={width}", f"budget.steps={steps}", f"budget.evaluate_every={steps}", f"seed={seed}"]

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from zoo.ability import Ability, missing
 from zoo.assembly import build_model
+from zoo.command.compose import compose
 from zoo.common import Common
-from zoo.compose import compose
 from zoo.config import ASIDE, parse_model, plain
 from zoo.context import Context, Sequence
 from zoo.errors import UserError

@@ -71,7 +71,7 @@ def _main() -> None:
 def _generated(arguments: argparse.Namespace) -> None:
     """The commands that look at a generated corpus."""
     import zoo.data.source  # noqa: F401  (registers the corpora)
-    from zoo.compose import compose
+    from zoo.command.compose import compose
     from zoo.config import plain
     from zoo.data.floor_table import floor_table
     from zoo.data.sample import sample

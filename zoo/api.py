@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from zoo.assembly import assemble, build_model
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import parse_model, plain
 from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer

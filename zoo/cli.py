@@ -14,12 +14,12 @@ from functools import partial, wraps
 from typing import Any
 
 from zoo import sweep
+from zoo.command.flags import refuse_unknown_flags
+from zoo.command.hydra_errors import refusal
+from zoo.command.literal import quote_texts
+from zoo.command.words import in_home, refuse_absent_folders
 from zoo.errors import RunFailed, UserError
-from zoo.flags import refuse_unknown_flags
-from zoo.hydra_errors import refusal
-from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
-from zoo.words import in_home, refuse_absent_folders
 
 _raised: list[BaseException] = []
 """What the single job of this process raised: kept from Hydra, which would print about it, and handed on to `run`."""
@@ -85,7 +85,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
 
 
 def _print_help(command: str) -> None:
-    from zoo.help import help_text
+    from zoo.command.help import help_text
 
     print(help_text(command, sys.argv[1:]), end="")
 

@@ -8,11 +8,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from zoo.catalogue import Entry, catalogue
+from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.registry import did_you_mean
 from zoo.terminal import NARROW, show
-from zoo.words import split_words
 
 COLUMNS = {"family": "family", "option": "option", "summary": "what it is", "file": "file", "paper": "paper"}
 """What is said of an option, and how the table calls it."""

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from zoo.ability import Ability, missing
+from zoo.command.words import split_words
 from zoo.config import refuse_topology
 from zoo.data.source import sources
 from zoo.errors import UserError
@@ -17,7 +18,6 @@ from zoo.position import positions
 from zoo.terminal import NARROW, show
 from zoo.topology import topologies
 from zoo.training.feed import unread
-from zoo.words import split_words
 
 Reason = Callable[[str, str], str | None]
 """Why (row, column) cannot be combined; None when it can."""

@@ -9,7 +9,7 @@ from torch import nn
 from zoo.accounting import costs
 from zoo.assembly import assemble
 from zoo.block import Block
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import parse_model, plain
 from zoo.data.tokenizer import refuse_vocabulary
 from zoo.dropout import Dropout

@@ -10,7 +10,7 @@ import pytest
 
 import zoo.memory
 from tests.commands.conftest import TINY
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import parse, plain
 from zoo.data.source import sources
 from zoo.errors import RunFailed, UserError

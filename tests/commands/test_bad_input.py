@@ -6,7 +6,7 @@ import pytest
 
 import zoo.memory
 from tests.commands.conftest import TINY, Command
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.jobs.train import train
 from zoo.training import runtime
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands.conftest import TINY, Command
 from tests.helpers import composed, files
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import ASIDE, parse, plain
 from zoo.errors import UserError
 from zoo.experiment import Runtime

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import TINY, Command
-from zoo.help import help_text
+from zoo.command.help import help_text
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import plain
 from zoo.data.diagnostic import ANSWER, FORM, Diagnostic
 from zoo.data.floor import floor_of_source

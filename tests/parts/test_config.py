@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.helpers import Node, build, composed, draw, learned, logits, model, model_node, option, refusal
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import parse, parse_model, plain
 from zoo.errors import UserError
 

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from tests.reference.compare import randomise
 from zoo.assembly import build_model
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import parse_model, plain
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.published.family import families

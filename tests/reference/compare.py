@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from tests.reference.weights import Table, copy_in, find
 from zoo.assembly import build_model
+from zoo.command.compose import compose
 from zoo.common import Common
-from zoo.compose import compose
 from zoo.config import parse_model, plain
 from zoo.experiment import ModelConfig
 from zoo.model import Model

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import ASIDE, parse, plain
 from zoo.jobs.idle import refuse_idle
 from zoo.matching.apply import match

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from hydra.core.hydra_config import HydraConfig
 
-from zoo.compose import compose
+from zoo.command.compose import compose
 from zoo.config import plain, refuse_unknown
 from zoo.errors import UserError
 from zoo.families import AXES

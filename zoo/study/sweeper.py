@@ -15,6 +15,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from zoo import sweep
+from zoo.command.words import refuse_several
 from zoo.config import plain
 from zoo.errors import UserError
 from zoo.lock import lock_at
@@ -30,7 +31,6 @@ from zoo.study.unnamed import unnamed_study
 from zoo.study.watch import Watch
 from zoo.study.worker import LAUNCHER, this_process
 from zoo.training.record import cores
-from zoo.words import refuse_several
 
 
 class StudySweeper(Sweeper):

@@ -12,11 +12,11 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, open_dict
 
+from zoo.command.hydra_at_conf import hydra_at_conf
+from zoo.command.hydra_errors import refusal
+from zoo.command.words import refuse_absent_folders, refuse_several
 from zoo.errors import UserError
 from zoo.families import GROUPS, choosing, group_of, part_at
-from zoo.hydra_at_conf import hydra_at_conf
-from zoo.hydra_errors import refusal
-from zoo.words import refuse_absent_folders, refuse_several
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:

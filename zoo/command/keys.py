@@ -8,8 +8,8 @@ import yaml
 from hydra import compose
 from omegaconf import OmegaConf
 
+from zoo.command.hydra_at_conf import hydra_at_conf
 from zoo.families import part_at
-from zoo.hydra_at_conf import hydra_at_conf
 from zoo.paths import CONF
 
 

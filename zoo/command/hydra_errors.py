@@ -9,13 +9,13 @@ import yaml
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from zoo.command.keys import command_with, groups_of, key_meant, key_named, keys_of
+from zoo.command.words import refuse_added_group, refuse_several, split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
-from zoo.keys import command_with, groups_of, key_meant, key_named, keys_of
 from zoo.paths import CONF
 from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
-from zoo.words import refuse_added_group, refuse_several, split_words
 
 TWICE = ("Multiple values for ", "appears more than once in the final defaults list", "force-add of config groups")
 """How Hydra says that a group would have two options."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
+from zoo.command.words import split_words
 from zoo.paths import CONF
-from zoo.words import split_words
 
 
 def help_text(command: str, words: Sequence[str]) -> str:

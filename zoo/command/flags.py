@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from hydra._internal.utils import get_args_parser
 
+from zoo.command.keys import key_meant, key_named
 from zoo.errors import UserError
-from zoo.keys import key_meant, key_named
 from zoo.registry import did_you_mean
 
 
