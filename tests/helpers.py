@@ -18,7 +18,7 @@ from zoo.assembly import build_model
 from zoo.command.compose import compose
 from zoo.common import Common
 from zoo.config import ASIDE, parse_model, plain
-from zoo.context import Context, Sequence
+from zoo.context import Context
 from zoo.errors import UserError
 from zoo.families import AXES
 from zoo.mixer import mixers
@@ -29,6 +29,7 @@ from zoo.option import Option
 from zoo.paths import CONF
 from zoo.position import Position, positions
 from zoo.registry import FAMILIES
+from zoo.sequence import Sequence
 from zoo.topology import topologies
 
 Node = dict[str, Any]

@@ -4,13 +4,10 @@ The build refuses by these declarations and the compatibility table is drawn fro
 """
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from zoo.errors import UserError
-
-if TYPE_CHECKING:
-    from zoo.ffn import FFN
-    from zoo.mixer import Mixer
+from zoo.part import Part
 
 
 class Ability(StrEnum):
@@ -29,12 +26,18 @@ class Ability(StrEnum):
     WEIGHTS = "show how much each position looks at each other one"
 
 
-def missing(part: "type[Mixer | FFN] | Mixer | FFN", needs: frozenset[Ability]) -> list[Ability]:
+class Able(Part):
+    """Contract of the parts that are asked what they can do: mixers and ffns."""
+
+    can: ClassVar[frozenset[Ability]]
+
+
+def missing(part: type[Able] | Able, needs: frozenset[Ability]) -> list[Ability]:
     """The needed abilities that the part lacks, in the order of their declaration."""
     return [ability for ability in Ability if ability in needs - part.can]
 
 
-def refuse_unless(part: "Mixer | FFN", needs: frozenset[Ability], who: str) -> None:
+def refuse_unless(part: Able, needs: frozenset[Ability], who: str) -> None:
     """Raise UserError unless the part can do all that `who` needs."""
     lacking = missing(part, needs)
     if lacking:

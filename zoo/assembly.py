@@ -19,8 +19,8 @@ from zoo.model import Model
 from zoo.norm import Norm, norms
 from zoo.option import Choice, Option
 from zoo.position import Position, positions
-from zoo.stack import Stack
 from zoo.topology import MakeStack, topologies
+from zoo.topology.stack import Stack
 
 MOST_LAYERS = 10_000
 """Deeper ones are slips of the keyboard, and would be built for hours."""

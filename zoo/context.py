@@ -1,59 +1,18 @@
-"""What every layer may know about the positions it works on. One polarity everywhere: True means real, may be seen."""
+"""What every layer may know about the positions it works on, and how it attends to them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from zoo.dropout import Dropout
+from zoo.sequence import Sequence
+from zoo.state import Layer
+
 if TYPE_CHECKING:
-    from zoo.mixer.backend import Attend
     from zoo.position import Position
-    from zoo.state import Layer
-
-
-@dataclass(frozen=True, eq=False)
-class Sequence:
-    """What is known of each position of a row. None stands for: all real, one document, no prefix. R is B, or 1 where
-    all rows are alike.
-
-    positions: the place of a token in its document, from 0; explicit and per row, so that left padding, packing and
-        states cannot disagree
-    real: False for padding
-    documents: a number per document packed into the row; no document sees another, and one that comes back is a new one
-    prefix: True for tokens that every token of their document may see, also earlier ones (prefix-LM)
-    past: whether no position stands after any query, as when one token goes on; then nothing need be hidden for order
-    """
-
-    positions: Int[Tensor, "R T"]
-    real: Bool[Tensor, "B T"] | None = None
-    documents: Int[Tensor, "B T"] | None = None
-    prefix: Bool[Tensor, "B T"] | None = None
-    past: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        tokens: Int[Tensor, "B T"],
-        real: Bool[Tensor, "B T"] | None = None,
-        documents: Int[Tensor, "B T"] | None = None,
-        prefix: Bool[Tensor, "B T"] | None = None,
-    ) -> "Sequence":
-        """Number the real tokens of each document from 0; padding gets the place of the token before it, or 0."""
-        length = tokens.shape[1]
-        if real is None and documents is None:
-            return cls(torch.arange(length, device=tokens.device)[None], None, None, prefix)
-        counts = torch.ones_like(tokens) if real is None else real.long()
-        places = counts.cumsum(1) - 1
-        if documents is not None:
-            opens = torch.ones_like(documents, dtype=torch.bool)
-            opens[:, 1:] = documents[:, 1:] != documents[:, :-1]
-            before = (places - counts + 1).masked_fill(~opens, 0)  # real tokens before the document that is open here
-            places = places - before.cummax(1).values
-            documents = opens.cumsum(1)
-        return cls(places.clamp(min=0), real, documents, prefix)
 
 
 @dataclass(frozen=True)
@@ -81,7 +40,7 @@ class Context:
     cross: "Context | None" = None
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def of_layer(self, position: "Position", layer: "Layer | None") -> "Context":
+    def of_layer(self, position: "Position", layer: Layer | None) -> "Context":
         """The same for a layer with that position scheme and those states. The memo is shared."""
         if layer is None:
             return self if position is self.position else replace(self, position=position)
@@ -135,3 +94,27 @@ class Context:
         for one in allowed[1:]:
             visible = visible & one
         return visible
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What attention does between q kᵀ and the weights: the factor of the scores, the window that a query sees, the
+    dropout of the weights."""
+
+    scale: float
+    window: int | None
+    dropout: Dropout
+
+
+@runtime_checkable
+class Attend(Protocol):
+    """A way to compute attention. Keys and values may differ in width."""
+
+    def __call__(
+        self,
+        q: Float[Tensor, "B H T K"],
+        k: Float[Tensor, "B G S K"],
+        v: Float[Tensor, "B G S U"],
+        context: Context,
+        scores: Scores,
+    ) -> Float[Tensor, "B H T U"]: ...

@@ -7,14 +7,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from zoo.ability import Ability
-from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.ffn import Auxiliary
 from zoo.head import Head
+from zoo.history import History
 from zoo.inputs import check_inputs, check_state
 from zoo.mixer.backend import BACKENDS
 from zoo.part import flops_of
-from zoo.state import History, ModelState
+from zoo.sequence import Sequence
+from zoo.state import ModelState
 from zoo.topology import Text, Topology
 
 

@@ -17,8 +17,8 @@ from zoo.errors import UserError
 from zoo.model import Model
 from zoo.part import flops_of
 from zoo.plugins import load_plugins
-from zoo.stack import Stack
 from zoo.terminal import NARROW, show
+from zoo.topology.stack import Stack
 
 
 def print_tree(overrides: Sequence[str], vocabulary: int) -> None:

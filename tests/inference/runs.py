@@ -9,9 +9,10 @@ from tests.helpers import build, composed, model_node
 from zoo.data.tokenizer import Tokenizer
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.data.tokenizer.words import Words
+from zoo.history import History
 from zoo.model import Model, Output
 from zoo.run import Run
-from zoo.state import History, ModelState
+from zoo.state import ModelState
 from zoo.traits import Traits
 
 TEXT = b"the agent learns because the agent is intelligent and so it learns what the others say"

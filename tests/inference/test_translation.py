@@ -18,6 +18,7 @@ from zoo.data.generated import END, Documents
 from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
 from zoo.data.tokenizer.bytes import Bytes
+from zoo.history import History
 from zoo.inference.chrf import ChrF
 from zoo.inference.complete import complete
 from zoo.inference.translating import translations
@@ -27,7 +28,7 @@ from zoo.jobs.translated import Pairs, translated
 from zoo.model import Model, Output
 from zoo.option import Option
 from zoo.run import Run
-from zoo.state import History, ModelState
+from zoo.state import ModelState
 from zoo.toy.second import second
 from zoo.toy.synonyms import allowed
 from zoo.toy.translation import translate

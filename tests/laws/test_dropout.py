@@ -23,9 +23,9 @@ from tests.helpers import (
     plain_sequence,
     randomise,
 )
-from zoo.context import Context
+from zoo.context import Context, Scores
 from zoo.dropout import Dropout, seed_dropout
-from zoo.mixer.backend import BACKENDS, Scores
+from zoo.mixer.backend import BACKENDS
 from zoo.position import positions
 from zoo.schema import parse_option
 

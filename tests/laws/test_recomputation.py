@@ -7,7 +7,7 @@ from torch import Tensor
 from tests.helpers import OPTIONS, PRESETS, call, close, draw, model
 from zoo.dropout import seed_dropout
 from zoo.model import Model
-from zoo.stack import Stack
+from zoo.topology.stack import Stack
 
 
 def gradients(built: Model, recompute: bool) -> tuple[Tensor, ...]:

@@ -19,10 +19,11 @@ from tests.helpers import (
     real_of,
     refusal,
 )
-from zoo.context import Context, Sequence
+from zoo.context import Context, Scores
 from zoo.dropout import Dropout
 from zoo.mixer import Mixer
-from zoo.mixer.backend import BACKENDS, Scores
+from zoo.mixer.backend import BACKENDS
+from zoo.sequence import Sequence
 
 backends = pytest.mark.parametrize("backend", BACKENDS)
 

@@ -11,7 +11,7 @@ from zoo.block import Block
 from zoo.model import Model
 from zoo.norm import Norm
 from zoo.roles import Role, role_of
-from zoo.stack import Stack
+from zoo.topology.stack import Stack
 
 
 @torch.no_grad()

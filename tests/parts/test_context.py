@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.helpers import LENGTH, context, draw, plain_sequence
-from zoo.context import Context, Sequence
+from zoo.context import Context
 from zoo.mixer.backend import BACKENDS
 from zoo.position import Position
+from zoo.sequence import Sequence
 
 Row = list[tuple[bool, bool, bool]]
 """Of each position: is it real, does a document begin here, is it in the prefix."""

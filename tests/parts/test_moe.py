@@ -21,9 +21,9 @@ from tests.helpers import (
     real_of,
     refusal,
 )
-from zoo.context import Sequence
 from zoo.ffn.moe import MixtureOfExperts
 from zoo.option import Option
+from zoo.sequence import Sequence
 
 EXPERTS = 4
 

@@ -26,11 +26,11 @@ from tests.helpers import (
     real_of,
     refusal,
 )
-from zoo.context import Sequence
+from zoo.context import Scores
 from zoo.dropout import Dropout
 from zoo.errors import UserError
-from zoo.mixer.backend import Scores
 from zoo.position import Position
+from zoo.sequence import Sequence
 
 FAR = 4096
 HALF = [torch.bfloat16, torch.float16]

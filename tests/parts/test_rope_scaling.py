@@ -9,9 +9,9 @@ from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from tests.helpers import close, context, draw, logits, model, noise, option, part, plain_sequence, refusal
-from zoo.context import Sequence
+from zoo.context import Scores
 from zoo.inference.looking import look
-from zoo.mixer.backend import Scores
+from zoo.sequence import Sequence
 
 WIDTH = 64
 CPU = torch.device("cpu")

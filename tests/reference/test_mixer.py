@@ -15,11 +15,12 @@ from tests.reference.compare import (
     real_positions,
 )
 from tests.reference.weights import MULTIHEAD_ATTENTION
-from zoo.context import Context, Sequence
+from zoo.context import Context
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.backend import BACKENDS
 from zoo.option import Option
 from zoo.position import positions
+from zoo.sequence import Sequence
 
 B, T, S, D, H = 3, 6, 5, 16, 4
 COMMON = common(D, H)

@@ -16,10 +16,11 @@ from tests.reference.compare import (
     noise,
     randomise,
 )
-from zoo.context import Context, Sequence
+from zoo.context import Context
 from zoo.mixer.backend import BACKENDS
 from zoo.option import Option
 from zoo.position import Position, positions
+from zoo.sequence import Sequence
 
 PLACES = torch.tensor([[0, 1, 2, 3, 30], [0, 0, 0, 1, 2]])  # of each row its own: a gap, and left padding
 

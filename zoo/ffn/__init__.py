@@ -7,10 +7,9 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.ability import Ability
+from zoo.ability import Ability, Able
 from zoo.common import Common
 from zoo.context import Context
-from zoo.part import Part
 from zoo.registry import Registry
 from zoo.state import State
 
@@ -18,7 +17,7 @@ Auxiliary = dict[str, Tensor]
 """Named losses beside the main one, each a scalar already multiplied by its coefficient."""
 
 
-class FFN(Part):
+class FFN(Able):
     """Contract: `FFN(common)`; no position sees another. Losses of its own are returned, never left in attributes.
 
     One that does look at earlier positions (the token shift of RWKV) says so by `per_position`, declares what it `can`

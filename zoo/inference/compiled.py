@@ -12,13 +12,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from zoo.context import Sequence
 from zoo.errors import UserError
+from zoo.history import History
 from zoo.inference.packed import packed, refresh
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
-from zoo.stack import Memory
-from zoo.state import History, ModelState, State
+from zoo.sequence import Sequence
+from zoo.state import Memory, ModelState, State
 from zoo.topology import Text
 
 OPTIONS = {

@@ -5,11 +5,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.func import functional_call
 
-from zoo.context import Sequence
 from zoo.embedding import Embedding
 from zoo.inference.looking import text_of
 from zoo.mixer.backend import plain
 from zoo.model import Model
+from zoo.sequence import Sequence
 from zoo.topology import Text
 
 

@@ -9,11 +9,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from zoo.context import Context, Sequence
-from zoo.mixer.backend import Scores, plain, weights_of
+from zoo.context import Context, Scores
+from zoo.mixer.backend import plain, weights_of
 from zoo.model import Model
-from zoo.stack import Stack
+from zoo.sequence import Sequence
 from zoo.topology import Text
+from zoo.topology.stack import Stack
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from zoo.experiment import Experiment
 from zoo.memory import refuse_beyond
 from zoo.model import Model
 from zoo.objective import Objective, objectives
-from zoo.stack import Stack
 from zoo.topology import topologies
+from zoo.topology.stack import Stack
 from zoo.training.feed import Feed
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer, optimizers

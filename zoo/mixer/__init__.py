@@ -6,15 +6,14 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.ability import Ability
+from zoo.ability import Ability, Able
 from zoo.common import Common
 from zoo.context import Context
-from zoo.part import Part
 from zoo.registry import Registry
 from zoo.state import State
 
 
-class Mixer(Part):
+class Mixer(Able):
     """Contract: `Mixer(common)`, width in and out is d_model. It declares what it `can` do, and keeps the laws:
 
     - causal: no output depends on a later position
@@ -23,7 +22,6 @@ class Mixer(Part):
     - with a memory in the context (cross), keys and values come from there
     """
 
-    can: ClassVar[frozenset[Ability]]
     idle_across: ClassVar[frozenset[str]] = frozenset()
     """Its keys that say nothing of a cross-mixer; one that is chosen as such may not set them."""
     head_dim: int

@@ -3,12 +3,11 @@ from torch import Tensor
 
 from zoo.ability import Ability
 from zoo.common import Common
-from zoo.context import Context
+from zoo.context import Context, Scores
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.knob import Knob
 from zoo.mixer import Mixer, mixers
-from zoo.mixer.backend import Scores
 from zoo.mixer.key_values import KeyValues, MemoryKeyValues, Ring
 from zoo.roles import Linear, Role
 

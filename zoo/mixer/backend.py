@@ -1,9 +1,7 @@
 """Three ways to compute the same attention: written out, by matrix products that take the mask in, and by torch's fused
 kernel. They agree to rounding; which is fastest depends on device, dtype and length (see zoo.training.runtime)."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -11,32 +9,7 @@ from einops import einsum, rearrange
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.context import Context
-from zoo.dropout import Dropout
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What attention does between q kᵀ and the weights: the factor of the scores, the window that a query sees, the
-    dropout of the weights."""
-
-    scale: float
-    window: int | None
-    dropout: Dropout
-
-
-@runtime_checkable
-class Attend(Protocol):
-    """A way to compute attention. Keys and values may differ in width."""
-
-    def __call__(
-        self,
-        q: Float[Tensor, "B H T K"],
-        k: Float[Tensor, "B G S K"],
-        v: Float[Tensor, "B G S U"],
-        context: Context,
-        scores: Scores,
-    ) -> Float[Tensor, "B H T U"]: ...
+from zoo.context import Attend, Context, Scores
 
 
 def plain(

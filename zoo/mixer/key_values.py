@@ -9,8 +9,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from zoo.context import Context, Sequence
+from zoo.context import Context
 from zoo.room import room
+from zoo.sequence import Sequence
 from zoo.state import State
 
 Extended = tuple[Float[Tensor, "B G S K"], Float[Tensor, "B G S K"], Context]

@@ -2,8 +2,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.context import Context
-from zoo.mixer.backend import Scores, plain
+from zoo.context import Context, Scores
+from zoo.mixer.backend import plain
 
 
 def one_query(

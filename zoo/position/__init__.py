@@ -1,19 +1,17 @@
 """Where order enters the model."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from jaxtyping import Float
 from torch import Tensor
 
 from zoo.ability import Ability, refuse_unless
 from zoo.common import Common
-from zoo.context import Context, Sequence
+from zoo.context import Context, Scores
+from zoo.mixer import Mixer
 from zoo.part import Part
 from zoo.registry import Registry
-
-if TYPE_CHECKING:
-    from zoo.mixer import Mixer
-    from zoo.mixer.backend import Scores
+from zoo.sequence import Sequence
 
 
 class Position(Part):
@@ -28,7 +26,7 @@ class Position(Part):
     def __init__(self, common: Common):
         super().__init__()
 
-    def check(self, mixer: "Mixer", name: str) -> None:
+    def check(self, mixer: Mixer, name: str) -> None:
         """Raise UserError when this scheme cannot reach the mixer."""
         refuse_unless(mixer, self.needs, f"position '{name}'")
 
@@ -58,7 +56,7 @@ class Position(Part):
         k: Float[Tensor, "B G S K"],
         v: Float[Tensor, "B G S U"],
         context: Context,
-        scores: "Scores",
+        scores: Scores,
     ) -> Float[Tensor, "B H T U"]:
         """Attention by the backend. A scheme whose rotation is not one of each key alone does it here, where queries
         meet the keys of a state too."""

@@ -3,10 +3,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from zoo.common import Common
-from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.position import Position, positions
 from zoo.roles import Role, set_role
+from zoo.sequence import Sequence
 
 
 @positions.register("learned")

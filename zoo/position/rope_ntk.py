@@ -1,19 +1,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.common import Common
-from zoo.context import Context, Sequence
+from zoo.context import Context, Scores
 from zoo.position import positions
 from zoo.position.rotary import Rotary, checked
-
-if TYPE_CHECKING:
-    from zoo.mixer.backend import Scores
+from zoo.sequence import Sequence
 
 
 @positions.register("rope_ntk")
@@ -65,7 +63,7 @@ class DynamicNTK(Rotary):
         k: Float[Tensor, "B G S K"],
         v: Float[Tensor, "B G S U"],
         context: Context,
-        scores: "Scores",
+        scores: Scores,
     ) -> Float[Tensor, "B H T U"]:
         """The columns of queries that have one base together, the others one after the other."""
         lengths, columns = context.once(

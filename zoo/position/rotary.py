@@ -1,6 +1,6 @@
 """What all rotary schemes share: pairs of features that turn. How fast each pair turns makes an option."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -10,10 +10,8 @@ from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import UserError
+from zoo.mixer import Mixer
 from zoo.position import Position
-
-if TYPE_CHECKING:
-    from zoo.mixer import Mixer
 
 
 class Rotary(Position):
@@ -36,7 +34,7 @@ class Rotary(Position):
         self.fraction = fraction
         self.layout = layout
 
-    def check(self, mixer: "Mixer", name: str) -> None:
+    def check(self, mixer: Mixer, name: str) -> None:
         super().check(mixer, name)
         width = self.turning(mixer.head_dim)
         if width % 2 or width == 0:

@@ -3,9 +3,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.common import Common
-from zoo.context import Sequence
 from zoo.errors import UserError
 from zoo.position import Position, positions
+from zoo.sequence import Sequence
 
 
 @positions.register("sinusoidal")

@@ -8,17 +8,16 @@ from typing import ClassVar, Protocol, runtime_checkable
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from zoo.ability import Ability, refuse_unless
+from zoo.ability import Ability, Able, refuse_unless
 from zoo.common import Common
-from zoo.context import Sequence
+from zoo.context import Attend
 from zoo.embedding import Embedding
-from zoo.ffn import FFN, Auxiliary
-from zoo.mixer import Mixer
-from zoo.mixer.backend import Attend
+from zoo.ffn import Auxiliary
 from zoo.part import Part
 from zoo.registry import Registry
-from zoo.stack import Stack
+from zoo.sequence import Sequence
 from zoo.state import ModelState
+from zoo.topology.stack import Stack
 from zoo.traits import Traits
 
 
@@ -58,8 +57,8 @@ class Topology(Part):
     ) -> tuple[Float[Tensor, "B T D"], Auxiliary]: ...
 
     @cached_property
-    def _able(self) -> list[Mixer | FFN]:
-        return [module for module in self.modules() if isinstance(module, Mixer | FFN)]
+    def _able(self) -> list[Able]:
+        return [module for module in self.modules() if isinstance(module, Able)]
 
     def require(self, ability: Ability, who: str = "this batch") -> None:
         """Raise UserError unless every mixer and ffn can do that, which `who` needs."""

@@ -3,13 +3,13 @@ from torch import Tensor
 
 from zoo.ability import Ability
 from zoo.common import Common
+from zoo.context import Attend
 from zoo.embedding import Embedding
 from zoo.errors import UserError
 from zoo.ffn import Auxiliary
-from zoo.mixer.backend import Attend
-from zoo.stack import Memory, Stack
-from zoo.state import ModelState
+from zoo.state import Memory, ModelState
 from zoo.topology import MakeStack, Text, Topology, topologies
+from zoo.topology.stack import Stack
 from zoo.traits import Traits
 
 

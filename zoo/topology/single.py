@@ -4,12 +4,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.common import Common
+from zoo.context import Attend
 from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
-from zoo.mixer.backend import Attend
-from zoo.stack import Stack
 from zoo.state import ModelState
 from zoo.topology import MakeStack, Text, Topology
+from zoo.topology.stack import Stack
 
 
 class SingleStack(Topology):

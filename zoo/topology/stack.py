@@ -1,42 +1,21 @@
 """One stack of layers: tokens to hidden states."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import ClassVar, cast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from zoo.block import Block
-from zoo.context import Context, Sequence
+from zoo.context import Attend, Context
 from zoo.embedding import Embedding
 from zoo.ffn import Auxiliary
-from zoo.mixer.backend import Attend
 from zoo.part import Part
 from zoo.position import Position
-from zoo.state import Layer, ModelState
-
-
-@dataclass
-class Memory:
-    """What an encoder leaves for a decoder: hidden states, and what is known of their positions."""
-
-    growing: ClassVar[Mapping[str, int]] = MappingProxyType({"states": 1, "positions": 1, "real": 1})
-
-    states: Float[Tensor, "B S D"]
-    positions: Int[Tensor, "R S"]
-    real: Bool[Tensor, "B S"] | None = None
-    documents: Int[Tensor, "B S"] | None = None
-
-    @property
-    def sequence(self) -> Sequence:
-        """Its positions, as keys."""
-        return Sequence(self.positions, self.real, self.documents)
-
-    def advance(self, count: int) -> None:
-        """A memory stays as it is."""
+from zoo.sequence import Sequence
+from zoo.state import Layer, Memory, ModelState
 
 
 class Stack(Part):
