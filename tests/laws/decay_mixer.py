@@ -31,7 +31,9 @@ class Decay(Mixer):
 
 
 def register_decay(monkeypatch: pytest.MonkeyPatch, can: frozenset[Ability]) -> Node:
-    """Register it with these abilities until the test ends; the node that chooses it."""
-    monkeypatch.setattr(mixers, "_classes", dict(mixers._classes))
-    mixers.register("decay_of_a_test")(type("Decay", (Decay,), {"can": can, "__module__": __name__}))
-    return {"name": "decay_of_a_test"}
+    """Register it with these abilities until the test ends; the node that chooses it. Its name says what it lacks: two
+    that differ are never taken for one."""
+    name = "_".join(["decay", *(ability.name.lower() for ability in Ability if ability not in can)])
+    monkeypatch.setattr(mixers, "_classes", {one: mixers.get(one) for one in mixers.names()})
+    mixers.register(name)(type("Decay", (Decay,), {"can": can, "__module__": __name__}))
+    return {"name": name}
