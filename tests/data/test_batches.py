@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.corpora import Load
+from zoo.data import kept
 from zoo.data.batch import Batch, PairBatch, TextBatch
 from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus, load_corpus
@@ -318,6 +319,22 @@ def test_pairs_that_do_not_fit_are_dropped_and_counted_and_none_is_cut(pairs: Ca
         fit = [(a, b) for a, b in ROWS if len(a) + len(b) + 2 <= context]
         assert [row for batch in one.evaluation() for row in sides(batch)] == fit
         assert one.summary()["pairs_dropped"] == len(ROWS) - len(fit)
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=40), st.integers(2, 11))
+def test_pairs_that_fit_are_found_by_number(lengths: list[tuple[int, int]], limit: int) -> None:
+    offsets = np.cumsum([0, *(size for pair in lengths for size in pair)])
+    sums = np.array([sum(pair) for pair in lengths])
+    fit = np.flatnonzero(sums <= limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "BLOCK", 4)
+        patch.setattr(kept, "AT_ONCE", 8)
+        found = kept.Kept(offsets, limit)
+        assert (len(found), found.dropped) == (len(fit), len(lengths) - len(fit))
+        assert (found.tokens, found.shortest, found.longest) == (sums[sums <= limit].sum(), sums.min(), sums.max())
+        for numbers in (np.arange(len(fit)), np.arange(len(fit))[::-3]):
+            if len(numbers):
+                assert found.at(numbers).tolist() == fit[numbers].tolist()
 
 
 def test_pairs_are_right_padded_to_a_multiple_of_eight_within_the_context(pairs: Callable[..., Corpus]) -> None:

@@ -456,3 +456,39 @@ def test_a_corpus_is_built_and_read_in_constant_memory(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(3 << 20), str(64 << 20)]
+
+
+MEMORY_OF_PAIRS = """
+import resource, sys
+from zoo.data import kept, sorting, split
+from zoo.data.batches import Loader
+from zoo.data.corpus import load_corpus
+from zoo.option import Option
+
+kept.AT_ONCE = sorting.AT_ONCE = split.AT_ONCE = 1 << 12
+
+def use(path):
+    option = Option("pairs", {"path": path, "split": (0.98, 0.01, 0.01)})
+    corpus = load_corpus(option, Option("bytes"), sys.argv[3])
+    loader = Loader(corpus, "train", 0, 0, 8, 160)
+    for i in range(50):
+        loader.train_batch(i, 0)
+    return corpus.summary["documents"]
+
+small = use(sys.argv[1])
+now = int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) << 10
+resource.setrlimit(resource.RLIMIT_DATA, (now + (12 << 20),) * 2)  # memory of our own, not that of mapped files
+print(small, use(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
+def test_pairs_are_built_and_read_in_constant_memory(tmp_path: Path) -> None:
+    counts = (10_000, 130_000)
+    for count in counts:
+        (tmp_path / str(count)).write_text("".join(f"{i:030d}\t{-i:0100d}\n" for i in range(count)))
+    command = [sys.executable, "-c", MEMORY_OF_PAIRS, *(str(tmp_path / str(one)) for one in (*counts, "cache"))]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(count) for count in counts]

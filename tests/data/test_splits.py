@@ -1,16 +1,20 @@
 import random
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.corpora import Load, text_of
+from zoo.data import sorting, split
 from zoo.data.corpus import load_corpus
 from zoo.data.overlap import SAMPLE
-from zoo.data.split import assign, blocks, check_shares
+from zoo.data.sorting import Sorter
+from zoo.data.split import SPLITS, assign, blocks, check_shares
 from zoo.data.told import repeated, told
 from zoo.errors import UserError
 from zoo.option import Option
@@ -57,30 +61,95 @@ def test_blocks_cover_everything_once_in_order(size: int, shares: Shares) -> Non
         assert share or start == stop
 
 
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 50)), min_size=1, max_size=40), SHARES)
+RECORDS = st.lists(
+    st.tuples(st.integers(0, 6) | st.integers(0, 2**64 - 1), st.integers(0, 50)), min_size=1, max_size=40
+)
+
+
+def assigned(records: list[tuple[int, int]], shares: Shares) -> tuple[list[int], int]:
+    """What `assign` makes of records with these keys and sizes."""
+    with TemporaryDirectory() as room:
+        sorter = Sorter(Path(room))
+        for number, (key, size) in enumerate(records):
+            if size:
+                sorter.add(key, number, size)
+        labels, different = assign(sorter, len(records), shares, Path(room))
+        return labels.tolist(), different
+
+
+def assigned_in_memory(records: list[tuple[int, int]], shares: Shares) -> list[int]:
+    """The same, written for records that memory holds."""
+    weights: dict[int, int] = {}
+    for key, size in records:
+        if size:
+            weights[key] = weights.get(key, 0) + size
+    order = sorted(weights, key=lambda key: (-weights[key], key))
+    wanted = [i for i, share in enumerate(shares) if share]
+    fill, chosen = [0, 0, 0], {}
+    for key in order:
+        chosen[key] = min(wanted, key=lambda i: (fill[i] + weights[key]) / shares[i])
+        fill[chosen[key]] += weights[key]
+    members = [list(chosen.values()).count(i) for i in range(3)]
+    most = members.index(max(members))
+    for empty in [i for i in wanted if not members[i]]:
+        chosen[[key for key in order if chosen[key] == most][-1]] = empty
+    return [chosen[key] if size else -1 for key, size in records]
+
+
+@pytest.mark.parametrize("at_once", [3, 1 << 16])
+@given(records=RECORDS, shares=SHARES | st.just((0.98, 0.01, 0.01)))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_records_of_one_key_share_a_split_and_no_split_with_a_share_is_empty(
-    records: list[tuple[int, int]], shares: Shares
+    monkeypatch: pytest.MonkeyPatch, at_once: int, records: list[tuple[int, int]], shares: Shares
 ) -> None:
-    keys = np.array([key for key, _ in records], dtype=np.uint64)
-    sizes = np.array([size for _, size in records], dtype=np.int64)
+    for module in (sorting, split):
+        monkeypatch.setattr(module, "AT_ONCE", at_once)
+    keys = {key for key, size in records if size}
     wanted = {i for i, share in enumerate(shares) if share}
-    if len(set(keys[sizes > 0].tolist())) < len(wanted):
+    if len(keys) < len(wanted):
         with pytest.raises(UserError, match="too few"):
-            assign(keys, sizes, shares)
+            assigned(records, shares)
         return
-    labels = assign(keys, sizes, shares)
-    assert set(labels[sizes > 0].tolist()) == wanted
-    assert (labels[sizes == 0] == -1).all()
-    by_key = {(key, label) for key, label, size in zip(keys.tolist(), labels.tolist(), sizes, strict=True) if size}
-    assert len(by_key) == len({key for key, _ in by_key})
+    labels, different = assigned(records, shares)
+    assert labels == assigned_in_memory(records, shares)
+    assert different == len(keys)
+    assert {label for label, (_, size) in zip(labels, records, strict=True) if size} == wanted
+    assert all((label == -1) == (size == 0) for label, (_, size) in zip(labels, records, strict=True))
+    assert len({(key, label) for label, (key, size) in zip(labels, records, strict=True) if size}) == len(keys)
 
 
 @given(st.permutations(range(30)))
 def test_the_split_of_a_record_does_not_depend_on_the_order(order: list[int]) -> None:
-    draw = np.random.default_rng(0)
-    keys, sizes = draw.integers(0, 1 << 63, 30).astype(np.uint64), draw.integers(1, 99, 30)
-    shuffled = assign(keys[order], sizes[order], (0.8, 0.1, 0.1))
-    assert shuffled.tolist() == assign(keys, sizes, (0.8, 0.1, 0.1))[order].tolist()
+    draw = random.Random(0)
+    records = [(draw.randrange(1 << 63), draw.randrange(1, 99)) for _ in range(30)]
+    labels = assigned(records, (0.8, 0.1, 0.1))[0]
+    assert assigned([records[i] for i in order], (0.8, 0.1, 0.1))[0] == [labels[i] for i in order]
+
+
+def test_pairs_stand_in_the_split_of_their_source_in_the_order_of_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module in (sorting, split):
+        monkeypatch.setattr(module, "AT_ONCE", 16)
+    draw = random.Random(1)
+    rows = [(f"source {draw.randrange(90)}" * draw.randrange(2), f"target {i}" * draw.randrange(9)) for i in range(400)]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in rows))
+    data = Option("pairs", {"path": str(tmp_path / "pairs.tsv")})
+    corpus = load_corpus(data, Option("bytes"), str(tmp_path / "cache"))
+    records = [
+        (int.from_bytes(sha256(a.encode()).digest()[:8], "little"), len(a) + len(b) if a and b else 0) for a, b in rows
+    ]
+    labels = assigned_in_memory(records, (0.8, 0.1, 0.1))
+    for i, name in enumerate(SPLITS):
+        wanted = [row for label, row in zip(labels, rows, strict=True) if label == i]
+        found = corpus.split(name)
+        sizes = [len(side) for row in wanted for side in row]
+        assert text_of(corpus, name).decode() == "".join(a + b for a, b in wanted)
+        assert np.diff(found.offsets).tolist() == sizes
+    used = [key for key, size in records if size]
+    assert corpus.summary["documents"] == len(used)
+    assert corpus.summary["repeated_documents"] == len(used) - len(set(used))
+    assert corpus.summary["empty_documents_left_out"] == len(rows) - len(used)
 
 
 def test_repeated_documents_stand_in_one_split_and_shares_are_close(load: Load) -> None:

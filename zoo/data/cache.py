@@ -125,7 +125,7 @@ def _make(folder: Path, source: Generated, trained: Tokenizer, learn: bool) -> d
 
 def _divide(folder: Path, source: Source, scan: Scan, trained: Tokenizer, learn: bool) -> dict[str, Any]:
     """Splits of a text that is there."""
-    division = Division(source, scan)
+    division = Division(source, scan, folder)
     if trained.needs_utf8 and scan.not_utf8:
         raise UserError(
             f"{scan.not_utf8} is not UTF-8; set data.encoding to what the file is (latin-1, cp1252, utf-16, ...),"
@@ -135,10 +135,11 @@ def _divide(folder: Path, source: Source, scan: Scan, trained: Tokenizer, learn:
         trained.train(division.pieces("train"))
     end_marks = division.several and source.parts == 1
     splits = {name: write_split(folder, name, division.documents(name), trained, end_marks) for name in division.names}
-    if sum(facts["bytes"] for facts in splits.values()) != sum(division.sizes):
+    if sum(facts["bytes"] for facts in splits.values()) != scan.bytes:
         raise UserError("the files of the corpus changed while they were read; start again")
     facts = {
         **scan.facts(),
+        "repeated_documents": division.repeated,
         "divided": "by document" if division.several else "into contiguous blocks",
         "splits": splits,
         "overlap": overlap(division),

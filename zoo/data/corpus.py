@@ -1,6 +1,7 @@
 """A corpus: split, tokenized once, found again by what it was made of."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,15 +63,15 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
     root = files.resolve(cache)
     made, known = source.content(), Known(root, data, source)
     content, reading = made or known.content(), None
-    if content is None:
-        reading = scan(source)
-        content = reading.content
-    folder = root / built.key(content, source, tokenizer)
-    found = built.read(folder)
-    if found is None:
-        reading = None if made else reading or scan(source)
-        folder = root / built.key(reading.content if reading else content, source, tokenizer)
-        try:
+    with _written(root):
+        if content is None:
+            reading = scan(source, root)
+            content = reading.content
+        folder = root / built.key(content, source, tokenizer)
+        found = built.read(folder)
+        if found is None:
+            reading = None if made else reading or scan(source, root)
+            folder = root / built.key(reading.content if reading else content, source, tokenizer)
             root.mkdir(parents=True, exist_ok=True)
             built.sweep_up(root, but=folder)
             with lock_at(Path(f"{folder}.lock")):
@@ -78,16 +79,23 @@ def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corp
                 if found is None:
                     built.build(folder, source, reading, tokenizer)
                     found = built.read(folder)
-        except OSError as error:
-            raise UserError(
-                f"cannot write the tokens of the corpus in {root} ({error.strerror or error});"
-                " make room there, or set cache=<another folder>"
-            ) from None
-        if found is None:
-            raise UserError(f"{folder} cannot be read back after it was written; set cache=<another folder>")
+    if found is None:
+        raise UserError(f"{folder} cannot be read back after it was written; set cache=<another folder>")
     known.note(reading.content if reading else content)
     facts: dict[str, Any] = {"data": data.name, "kind": source.kind, "line_end_rule": source.line_end_rule}
     if isinstance(source, Generated):
         facts |= {"skills": list(source.skills), "rows": source.rows, "lines": as_plain(source.lines())}
     summary = {**facts, **source.describe(), **found.summary}
     return Corpus(source.kind, found.tokenizer, found.fingerprint, summary, found.splits)
+
+
+@contextmanager
+def _written(root: Path) -> Iterator[None]:
+    """Raises UserError where the cache takes nothing."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"cannot write the tokens of the corpus in {root} ({error.strerror or error});"
+            " make room there, or set cache=<another folder>"
+        ) from None

@@ -1,8 +1,7 @@
 """The documents of each split, piece by piece."""
 
 from collections.abc import Iterable, Iterator
-
-import numpy as np
+from pathlib import Path
 
 from zoo.data.document import Document, character_start
 from zoo.data.scan import Scan
@@ -15,16 +14,16 @@ class Division:
     """Several documents are divided by document, equal ones together; one document into contiguous blocks, cut between
     characters. Raises UserError when a split that has a share would be empty."""
 
-    def __init__(self, source: Source, scan: Scan):
+    def __init__(self, source: Source, scan: Scan, room: Path):
         self.source = source
-        self.several = source.parts > 1 or int((scan.sizes > 0).sum()) > 1
+        self.several = source.parts > 1 or len(scan.records) > 1
+        self.repeated = 0
         if self.several:
-            self._labels = assign(scan.keys, scan.sizes, source.split)
-            self.sizes = [int(scan.sizes[self._labels == i].sum()) for i in range(len(SPLITS))]
+            self._labels, different = assign(scan.records, scan.count, source.split, room)
+            self.repeated = len(scan.records) - different
         else:
-            self._only = int(np.flatnonzero(scan.sizes)[0])
-            self._borders = self._cut(int(scan.sizes.sum()))
-            self.sizes = [b - a for a, b in zip(self._borders, self._borders[1:], strict=False)]
+            self._only = int(next(scan.records.chunks())["number"][0])
+            self._borders = self._cut(scan.bytes)
 
     @property
     def names(self) -> list[str]:

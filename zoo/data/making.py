@@ -1,6 +1,5 @@
 """Generated corpora on disk: tokens, and beside those of the held-out splits what is known about each token."""
 
-from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -11,8 +10,9 @@ import numpy as np
 
 from zoo.data.generated import END, Documents, Generated
 from zoo.data.permutation import mix
+from zoo.data.scratch import scratch_file
 from zoo.data.split import SPLITS
-from zoo.data.store import DTYPES, NOTES, bytes_unknown, dtype_for
+from zoo.data.store import DTYPES, NOTES, OFFSETS, bytes_unknown, dtype_for
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 
@@ -20,6 +20,8 @@ AT_ONCE = 1 << 16
 """Words that are tokenized together."""
 TAUGHT = 500_000
 """The most words that a tokenizer learns from: all documents are alike."""
+COMPARED = 1 << 16
+"""Documents of a held-out split and of train that are compared together."""
 
 
 def teach(source: Generated, tokenizer: Tokenizer) -> None:
@@ -40,40 +42,54 @@ def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[st
 
 
 def _shared(held_out: np.ndarray, train: np.ndarray) -> dict[str, Any]:
-    found = int(np.isin(held_out, train).sum())
+    found = 0
+    for one in _some(held_out):
+        there = np.zeros(len(one), dtype=bool)
+        for other in _some(train):
+            there |= np.isin(one, other)
+        found += int(there.sum())
     return {"documents": len(held_out), "in_train": found, "share": found / len(held_out)}
+
+
+def _some(keys: np.ndarray) -> Iterator[np.ndarray]:
+    """The keys, some at a time."""
+    return (keys[start : start + COMPARED] for start in range(0, len(keys), COMPARED))
 
 
 def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenizer) -> tuple[dict[str, Any], np.ndarray]:
     """The facts of a split, and a key of each of its documents."""
     noted = name != "train"  # training asks for none
     dtype = DTYPES[dtype_for(tokenizer.vocabulary)]
-    offsets, keys, size = array("q", [0]), array("Q"), 0
+    count = size = total = 0
     with ExitStack() as stack:
         files = {
             key: stack.enter_context((folder / f"{name}.{key}").open("wb"))
-            for key in ("tokens", *(NOTES if noted else ()))
+            for key in ("tokens", "offsets", *(NOTES if noted else ()))
         }
+        keys = stack.enter_context(scratch_file(folder))
+        files["offsets"].write(np.zeros(1, dtype=OFFSETS).tobytes())
         for documents in _parts(source.made(name)):
-            keys.extend(_keys(documents).tolist())
+            keys.write(_keys(documents).tobytes())
             text = source.text(documents)
             size += len(text)
             tokens = tokenize(text, documents, source, tokenizer)
             files["tokens"].write(tokens.words.astype(dtype).tobytes())
-            offsets.extend((offsets[-1] + tokens.offsets[1:]).tolist())
+            files["offsets"].write((total + tokens.offsets[1:]).astype(OFFSETS).tobytes())
+            count, total = count + len(tokens.offsets) - 1, total + int(tokens.offsets[-1])
             if noted:
                 for key, kind in NOTES.items():
                     files[key].write(getattr(tokens, key).astype(kind).tobytes())
-    np.frombuffer(offsets, dtype=np.int64).astype("<i8").tofile(folder / f"{name}.offsets")
+        keys.flush()
+        found = np.asarray(np.memmap(keys, dtype=np.uint64, mode="r", shape=(count,)))
     facts = {
         "dtype": dtype_for(tokenizer.vocabulary),
-        "tokens": offsets[-1],
-        "documents": len(offsets) - 1,
+        "tokens": total,
+        "documents": count,
         "bytes": size,
         "bytes_unknown": bytes_unknown(name, size, size, 0),
         "notes": noted,
     }
-    return facts, np.frombuffer(keys, dtype=np.uint64)
+    return facts, found
 
 
 def tokenize(text: bytes, documents: Documents, source: Generated, tokenizer: Tokenizer) -> Documents:

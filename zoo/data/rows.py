@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int64, UInt64
 
 from zoo.data.batch import Batch, Notes, PairBatch, TextBatch
+from zoo.data.kept import Kept
 from zoo.data.permutation import draw
 from zoo.data.store import Split
 from zoo.errors import UserError
@@ -117,15 +118,12 @@ class PairRows(Rows):
 
     def __init__(self, split: Split, length: int, overlap: int, context: int):
         self.split, self.context = split, context
-        lengths = np.diff(split.offsets).reshape(-1, 2)
-        fits = lengths.sum(axis=1) + 2 <= context
-        self.kept = np.flatnonzero(fits)
-        self.dropped = len(fits) - len(self.kept)
-        self.tokens = int(lengths[fits].sum())
+        self.kept = Kept(split.offsets, context - 2)
+        self.tokens = self.kept.tokens
         if not len(self.kept):
             raise UserError(
                 f"no pair of the {split.name} split fits a context of {context}: the shortest has"
-                f" {int(lengths.sum(axis=1).min())} tokens and 2 marks; set budget.context higher"
+                f" {self.kept.shortest} tokens and 2 marks; set budget.context higher"
             )
 
     @property
@@ -141,7 +139,7 @@ class PairRows(Rows):
     @property
     def longest(self) -> int:
         """Those of the longest pair and its marks."""
-        return int(np.diff(self.split.offsets).reshape(-1, 2).sum(axis=1).max()) + 2
+        return self.kept.longest + 2
 
     def train(self, rows: Int64[np.ndarray, "B"], keys: UInt64[np.ndarray, "B"]) -> PairBatch:
         """The same as in evaluation, without notes: a pair cannot be moved."""
@@ -153,11 +151,12 @@ class PairRows(Rows):
 
     def summary(self) -> dict[str, Any]:
         """With the number of pairs that were too long."""
-        return {**super().summary(), "pairs_dropped": self.dropped}
+        return {**super().summary(), "pairs_dropped": self.kept.dropped}
 
     def _pairs(self, rows: np.ndarray, notes: Mapping[str, np.ndarray] | None) -> PairBatch:
-        source, source_real, _ = self._gather(2 * self.kept[rows])
-        target, target_real, places = self._gather(2 * self.kept[rows] + 1)
+        pairs = self.kept.at(rows)
+        source, source_real, _ = self._gather(2 * pairs)
+        target, target_real, places = self._gather(2 * pairs + 1)
         noted = None if notes is None else notes_of(notes, places, target_real)
         return PairBatch(source, source_real, target, target_real, noted)
 

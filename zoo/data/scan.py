@@ -1,14 +1,13 @@
 """One reading of a whole source, before anything is decided: how much it is, what is in it, what is wrong with it."""
 
 import hashlib
-from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zoo.data.document import BYTE_ORDER_MARK, Document
+from zoo.data.sorting import Sorter
 from zoo.data.source import Source
 from zoo.errors import UserError
 
@@ -19,23 +18,24 @@ class Scan:
 
     content: str
     """Hash of all the text, in order."""
-    keys: np.ndarray
-    """For each record a hash of its document, or of its source (uint64): what has one key must not be split."""
-    sizes: np.ndarray
-    """For each record its bytes (int64); 0 for one to leave out because a document of it is empty."""
+    records: Sorter
+    """Each record with its number, its bytes, and as its key a hash of its document, or of its source: what has one key
+    must not be split. Those of which a document is empty are left out."""
+    count: int
+    """How many records there are, those that are left out too."""
+    bytes: int
+    """Of the records that are not left out."""
     line_ends: dict[str, int]
     not_utf8: str | None
     """The first place that is not UTF-8."""
 
     def facts(self) -> dict[str, Any]:
         """The reading for the data summary."""
-        used = self.keys[self.sizes > 0]
         return {
             "content": self.content,
-            "bytes": int(self.sizes.sum()),
-            "documents": len(used),
-            "empty_documents_left_out": int((self.sizes == 0).sum()),
-            "repeated_documents": len(used) - len(np.unique(used)),
+            "bytes": self.bytes,
+            "documents": len(self.records),
+            "empty_documents_left_out": self.count - len(self.records),
             "line_ends": self.line_ends,
         }
 
@@ -70,27 +70,25 @@ class _Reading:
                 self.not_utf8 = f"{document.name}, byte {place}"
 
 
-def scan(source: Source) -> Scan:
-    """Read every document once. Raises UserError when there is no text in them."""
-    keys, sizes = array("Q"), array("q")
-    reading, content = _Reading(), hashlib.sha256()
+def scan(source: Source, room: Path) -> Scan:
+    """Read every document once; `room` is a folder for what memory may not hold. Raises UserError when there is no text
+    in them, OSError when there is no room."""
+    records, reading, content = Sorter(room), _Reading(), hashlib.sha256()
     parts: list[tuple[bytes, int]] = []
+    count = total = 0
     for document in source.documents():
         parts.append(reading.digest(document))
         content.update(parts[-1][0])
         if len(parts) == source.parts:
-            keys.append(int.from_bytes(parts[0][0][:8], "little"))
-            sizes.append(sum(size for _, size in parts) if all(size for _, size in parts) else 0)
+            if all(size for _, size in parts):
+                size = sum(size for _, size in parts)
+                records.add(int.from_bytes(parts[0][0][:8], "little"), count, size)
+                total += size
+            count += 1
             parts.clear()
-    if not any(sizes):
+    if not len(records):
         raise UserError(f"the corpus is empty: {_places(source)} has no text in it; set data.path to a file that has")
-    return Scan(
-        content.hexdigest(),
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(sizes, dtype=np.int64),
-        reading.line_ends,
-        reading.not_utf8,
-    )
+    return Scan(content.hexdigest(), records, count, total, reading.line_ends, reading.not_utf8)
 
 
 def _places(source: Source) -> str:

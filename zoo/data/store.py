@@ -1,7 +1,6 @@
 """Token files: raw little-endian numbers on disk, memory-mapped when read."""
 
 import hashlib
-from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ NOTES: dict[str, np.dtype[Any]] = {"floor": np.dtype("<f4"), "skill": np.dtype("
 """What is known about each token of a generated corpus: −log p under its source, the skill it needs, and how many words
 back that stands on which it depends."""
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+
+OFFSETS = np.dtype("<i8")
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ def write_split(
     """Encode the documents of a split into `folder`; returns its facts, without which it cannot be read."""
     dtype = dtype_for(tokenizer.vocabulary)
     lengths, end = tokenizer.byte_lengths, np.array([tokenizer.special.end])
-    offsets = array("q", [0])
-    size = counted = unknown = tokens = 0
-    with (folder / f"{name}.tokens").open("wb") as handle:
+    size = counted = unknown = tokens = count = 0
+    with (folder / f"{name}.tokens").open("wb") as handle, (folder / f"{name}.offsets").open("wb") as borders:
+        borders.write(_offset(0))
         for document in documents:
             for piece in document:
                 ids = tokenizer.encode(piece)
@@ -63,15 +64,19 @@ def write_split(
             if end_marks:
                 handle.write(end.astype(DTYPES[dtype]).tobytes())
                 tokens += 1
-            offsets.append(tokens)
-    np.frombuffer(offsets, dtype=np.int64).astype("<i8").tofile(folder / f"{name}.offsets")
+            borders.write(_offset(tokens))
+            count += 1
     return {
         "dtype": dtype,
         "tokens": tokens,
-        "documents": len(offsets) - 1,
+        "documents": count,
         "bytes": size,
         "bytes_unknown": bytes_unknown(name, size, counted, unknown),
     }
+
+
+def _offset(place: int) -> bytes:
+    return place.to_bytes(OFFSETS.itemsize, "little")
 
 
 def read_split(folder: Path, name: str, facts: dict[str, Any], vocabulary: int, several: bool) -> Split:
@@ -79,7 +84,7 @@ def read_split(folder: Path, name: str, facts: dict[str, Any], vocabulary: int, 
     if facts["dtype"] != dtype_for(vocabulary):
         raise UserError(f"{folder}: {name} is stored as {facts['dtype']}, a vocabulary of {vocabulary} is not")
     tokens = _map(folder / f"{name}.tokens", DTYPES[facts["dtype"]], facts["tokens"])
-    offsets = np.array(_map(folder / f"{name}.offsets", np.dtype("<i8"), facts["documents"] + 1), dtype=np.int64)
+    offsets = _map(folder / f"{name}.offsets", OFFSETS, facts["documents"] + 1)
     if offsets[0] != 0 or offsets[-1] != facts["tokens"]:
         raise UserError(f"{folder}: the documents of {name} do not end where its tokens end")
     notes = None

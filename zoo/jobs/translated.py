@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,8 +39,8 @@ class Pairs:
             ends = zip(found.offsets[numbers], found.offsets[numbers + 1], strict=True)
             return [torch.from_numpy(found.tokens[a:b].astype("int64")) for a, b in ends]
 
-        chosen = 2 * rows.kept[:count]
-        return cls(documents(chosen), documents(chosen + 1), rows.dropped)
+        chosen = 2 * rows.kept.at(np.arange(min(count, len(rows.kept))))
+        return cls(documents(chosen), documents(chosen + 1), rows.kept.dropped)
 
 
 def translated(
