@@ -12,13 +12,12 @@ python evaluate.py study=runs/studies/<study>                  verdicts, report.
 
 import sys
 
-import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
+from zoo.command.application import application
 from zoo.command.evaluation import asked_for
-from zoo.paths import CONF
 
 
 def main() -> None:
@@ -32,16 +31,11 @@ def main() -> None:
         evaluate()
 
 
-@hydra.main(version_base="1.3", config_path=str(CONF), config_name="evaluate")
+@application("evaluate")
 @job
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
-    from zoo.command.words import refuse_several
-
-    overrides = HydraConfig.get().overrides.task
-    for override in overrides:
-        refuse_several(override)
-    mode = asked_for(config, overrides)
+    mode = asked_for(config, HydraConfig.get().overrides.task)
     if mode == "latency.prompts":
         from zoo.jobs.latency import latency
 

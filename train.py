@@ -6,24 +6,21 @@ python train.py model/norm=layernorm model.d_model=256   swap a part, change a s
 python train.py resume=runs/<run>                        go on where a run stopped
 """
 
-import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
 from zoo.cli import job, run
-from zoo.paths import CONF
+from zoo.command.application import application
 
 
-@hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")
+@application("train")
 @job
 def main(config: DictConfig) -> None:
     """Compose (Hydra), parse, build, fit, record."""
-    from zoo.command.compose import refuse_leaks
     from zoo.jobs.train import train  # torch is imported here, so that --help answers at once
 
-    hydra_config = HydraConfig.get()
-    refuse_leaks(hydra_config)
-    train(config, hydra_config.runtime.choices, list(hydra_config.overrides.task))
+    hydra = HydraConfig.get()
+    train(config, hydra.runtime.choices, list(hydra.overrides.task))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import yaml
-from hydra import compose
 from omegaconf import OmegaConf
 
-from zoo.command.hydra_at_conf import hydra_at_conf
+from zoo.command.loader import compose_at_conf
 from zoo.families import part_at
 from zoo.paths import CONF
 
@@ -23,9 +22,7 @@ def keys_of(command: str) -> tuple[str, ...]:
                 yield from walk(value, f"{prefix}{key}.")
         yield prefix[:-1]
 
-    with hydra_at_conf():
-        default = OmegaConf.to_container(compose(config_name=command))
-    keys = [key for key in walk(default, "") if key]
+    keys = [key for key in walk(OmegaConf.to_container(compose_at_conf(command, [])), "") if key]
     return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
 
 

@@ -1,0 +1,83 @@
+"""A command is composed as `hydra.main` does it, once."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hydra
+import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from tests.commands.conftest import TINY, Command
+from zoo.command.application import application
+from zoo.paths import CONF
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--run",),
+        ("model=gpt2", "model.n_layers=3", "+more=1"),
+        ("hydra.searchpath=[{extra}]", "model/norm=mine"),
+        ("--config-dir={extra}", "model/norm=mine"),
+        ("--config-name=evaluate", "run=here"),
+        ("hydra.job.name=mine", "hydra.run.dir=there"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_gets_what_hydra_would_give_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    extra = tmp_path / "extra"
+    (extra / "model" / "norm").mkdir(parents=True)
+    (extra / "model" / "norm" / "mine.yaml").write_text("name: mine\n")
+    given: list[Any] = []
+
+    def task(config: DictConfig) -> None:
+        own = HydraConfig.get()
+        keys = (own.mode, own.runtime, own.overrides.task, own.run, own.job.override_dirname)
+        given.append((config, *keys, Path.cwd()))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["train.py", *(word.format(extra=extra) for word in words)])
+    application("train")(task)()
+    hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")(task)()
+    ours, theirs = given
+    assert ours == theirs
+    assert OmegaConf.is_struct(ours[0])
+
+
+OF_ONE = ("study.variants=[{name: a, overrides: []}]", "study.published=[]")
+"""What makes a study one of a single variant."""
+
+
+@pytest.fixture
+def composed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is composed, one for each time."""
+    found: list[str] = []
+    once: Callable[..., DictConfig] = ConfigLoaderImpl._compose_config_from_defaults_list
+
+    def count(self: ConfigLoaderImpl, *arguments: Any, **keys: Any) -> DictConfig:
+        found.append(type(self).__name__)
+        return once(self, *arguments, **keys)
+
+    monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", count)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "times"),
+    [
+        ((), 1),
+        (("-m", "seed=0,1", "dry_run=true"), 3),  # the sweep, its first job, which may be refused, and its costs
+        (("study=norm", *OF_ONE, "dry_run=true"), 4),  # once more, since nothing but the study says that it is one
+    ],
+    ids=["run", "sweep", "study"],
+)
+def test_a_command_is_composed_once(command: Command, composed: list[str], words: tuple[str, ...], times: int) -> None:
+    done = command("train", *words, *TINY)
+    assert done.code == 0, done.err
+    assert composed == ["Loader"] * times
