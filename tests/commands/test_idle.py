@@ -21,6 +21,14 @@ IDLE = {
     ),
     "a table of no source": (("model.embedding.tie=all",), "'decoder_only' has no source"),
     "a norm that is none": (("model/norm=none", "model.embedding.norm=true"), "the model's norm, which is 'none'"),
+    "tables that no decay reaches": (
+        ("optimizer.weight_decay=0", "optimizer.decay_embeddings=true"),
+        "optimizer.weight_decay is 0.0",
+    ),
+    "tables under the decay of 2017, which is none": (
+        ("optimizer=adam_2017", "optimizer.decay_embeddings=true"),
+        "optimizer.weight_decay is 0.0",
+    ),
     "a cut of pairs": ((*PAIRS, "objective.source=0.3"), "the data is pairs"),
 }
 ACTS = {
@@ -38,6 +46,8 @@ ACTS = {
     "a preset's norm of embeddings, without norms": ("model=bert", "model/norm=none"),
     "no norm of embeddings": ("model/norm=none", "model.embedding.norm=false"),
     "a norm of embeddings": ("model.embedding.norm=true",),
+    "tables that a decay reaches": ("optimizer.weight_decay=0.1", "optimizer.decay_embeddings=true"),
+    "no tables, and no decay": ("optimizer.weight_decay=0", "optimizer.decay_embeddings=false"),
     "a cut of texts": ("model=transformer_2017", "objective.source=0.3"),
     "the default cut of pairs": (*PAIRS, "objective.source=0.5"),
 }

@@ -81,4 +81,13 @@ def _text(key: list[str], experiment: Experiment) -> str | None:
     return f"it is for texts, and the data is {kind}"
 
 
-RULES: tuple[Rule, ...] = (_depth, _beside, _tie, _norm, _text)
+def _decay(key: list[str], experiment: Experiment) -> str | None:
+    optimizer = experiment.optimizer
+    if key != ["optimizer", "decay_embeddings"] or not optimizer.values.get("decay_embeddings"):
+        return None
+    default = fields(FAMILIES["optimizer"].get(optimizer.name))["weight_decay"].default
+    decay = optimizer.values.get("weight_decay", default)
+    return None if decay else f"optimizer.weight_decay is {decay}"
+
+
+RULES: tuple[Rule, ...] = (_depth, _beside, _tie, _norm, _text, _decay)
