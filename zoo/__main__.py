@@ -49,15 +49,15 @@ def _main() -> None:
     if arguments.json and arguments.command not in JSON:
         raise UserError(f"{arguments.command} has no --json; {' and '.join(JSON)} have")
     if arguments.command == "list":
-        from zoo.listing import print_list
+        from zoo.overview.listing import print_list
 
         print_list(arguments.words, arguments.json)
     elif arguments.command == "show":
-        from zoo.show import print_tree
+        from zoo.overview.show import print_tree
 
         print_tree(arguments.words, arguments.vocabulary)
     elif arguments.command == "matrix":
-        from zoo.matrix import print_matrix
+        from zoo.overview.matrix import print_matrix
 
         print_matrix(arguments.words)
     elif arguments.command == "export":
@@ -73,8 +73,8 @@ def _generated(arguments: argparse.Namespace) -> None:
     import zoo.data.source  # noqa: F401  (registers the corpora)
     from zoo.command.compose import compose
     from zoo.config import plain
-    from zoo.data.floor_table import floor_table
-    from zoo.data.sample import sample
+    from zoo.overview.floor import floor_table
+    from zoo.overview.sample import sample
     from zoo.plugins import load_plugins
     from zoo.schema import parse_option
 

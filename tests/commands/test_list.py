@@ -10,9 +10,9 @@ import pytest
 
 from tests.commands.conftest import Command, Done
 from zoo.__main__ import main
-from zoo.catalogue import catalogue
 from zoo.families import FAMILY_PACKAGES
-from zoo.matrix import tables
+from zoo.overview.catalogue import catalogue
+from zoo.overview.matrix import tables
 from zoo.paths import CONF
 from zoo.registry import FAMILIES
 

@@ -12,10 +12,10 @@ from tests.data.corpora import Load
 from zoo.data import kept
 from zoo.data.batch import Batch, PairBatch, TextBatch
 from zoo.data.batches import Loader
+from zoo.data.building.store import Split
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.permutation import draw, epoch_keys, permute
 from zoo.data.rows import Windows
-from zoo.data.store import Split
 from zoo.data.tokenizer import tokenizers
 from zoo.errors import UserError
 from zoo.option import Option

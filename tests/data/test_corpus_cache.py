@@ -14,14 +14,15 @@ from filelock import FileLock
 from jaxtyping import Int64
 
 from tests.data.corpora import Load, text_of
-from zoo.data import cache, files
 from zoo.data import corpus as corpora
+from zoo.data import files
+from zoo.data.building import cache
+from zoo.data.building.known import Known
+from zoo.data.building.store import dtype_for, read_split, write_split
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.document import Document
-from zoo.data.known import Known
 from zoo.data.source import sources
 from zoo.data.source.text import Text
-from zoo.data.store import dtype_for, read_split, write_split
 from zoo.data.tokenizer import Tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
@@ -460,7 +461,8 @@ def test_a_corpus_is_built_and_read_in_constant_memory(tmp_path: Path) -> None:
 
 MEMORY_OF_PAIRS = """
 import resource, sys
-from zoo.data import kept, sorting, split
+from zoo.data import kept, split
+from zoo.data.building import sorting
 from zoo.data.batches import Loader
 from zoo.data.corpus import load_corpus
 from zoo.option import Option

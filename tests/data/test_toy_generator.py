@@ -181,7 +181,7 @@ def test_documents_of_any_length_up_to_8192_words_and_more() -> None:
 
 MEMORY = """
 import resource, sys
-from zoo.data import making
+from zoo.data.building import making
 from zoo.data.corpus import load_corpus
 from zoo.option import Option
 from zoo.toy import generator

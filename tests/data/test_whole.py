@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from tests.data.toy import toy
+from zoo.data.building.store import Split
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.diagnostic import Diagnostic
 from zoo.data.source import sources
-from zoo.data.store import Split
 from zoo.data.whole import Whole
 from zoo.errors import UserError
 from zoo.objective.causal import Causal

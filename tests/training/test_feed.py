@@ -11,8 +11,8 @@ from torch import Tensor
 from tests.helpers import PRESETS, TOPOLOGIES, composed, files, model_node, option
 from zoo.config import parse
 from zoo.data.batches import Loader
+from zoo.data.building.store import Split
 from zoo.data.corpus import Corpus
-from zoo.data.store import Split
 from zoo.data.tokenizer import tokenizers
 from zoo.jobs.parts import Parts, build_parts
 from zoo.objective import Task, objectives

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zoo.data import cache as built
 from zoo.data import files
+from zoo.data.building import cache as built
+from zoo.data.building.known import Known
+from zoo.data.building.scan import scan
+from zoo.data.building.store import Split
 from zoo.data.generated import Generated, as_plain
-from zoo.data.known import Known
-from zoo.data.scan import scan
 from zoo.data.source import sources
-from zoo.data.store import Split
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 from zoo.lock import lock_at

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Int64
 
-from zoo.data.sorting import AT_ONCE
+from zoo.data.building.sorting import AT_ONCE
 
 BLOCK = 256
 """So many pairs are looked at to find one; how many fit is remembered once for each block."""
 
 
 class Kept:
-    """The pairs of at most `limit` tokens. `offsets` are those of a split of pairs: see `zoo.data.store.Split`."""
+    """The pairs of at most `limit` tokens. `offsets` are those of a split of pairs, see `zoo.data.building.store`."""
 
     def __init__(self, offsets: Int64[np.ndarray, "N1"], limit: int):
         self._borders, self._limit = offsets[::2], limit

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Int64, UInt64
 
 from zoo.data.batch import Batch, Notes, PairBatch, TextBatch
+from zoo.data.building.store import Split
 from zoo.data.kept import Kept
 from zoo.data.permutation import draw
-from zoo.data.store import Split
 from zoo.errors import UserError
 
 

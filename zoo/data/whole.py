@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from zoo.data.batch import TextBatch
+from zoo.data.building.store import Split
 from zoo.data.rows import Rows, notes_of
-from zoo.data.store import Split
 from zoo.errors import UserError
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from zoo.data.store import Split
+from zoo.data.building.store import Split
 from zoo.inference.looking import look
 from zoo.model import Model
 

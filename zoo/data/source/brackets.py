@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from zoo.data.diagnostic import ANSWER, FREE, Diagnostic
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page
 from zoo.data.generated import END, Line
-from zoo.data.page import Page
 from zoo.data.source import sources
 from zoo.errors import UserError
 

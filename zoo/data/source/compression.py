@@ -7,11 +7,11 @@ from math import comb, lgamma
 
 import numpy as np
 
-from zoo.data.alphabet import letters
 from zoo.data.diagnostic import ANSWER, Diagnostic
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.alphabet import letters
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page
 from zoo.data.generated import END, Line
-from zoo.data.page import Page
 from zoo.data.source import sources
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from zoo.data.rearranged import Rearranged
+from zoo.data.diagnostic.rearranged import Rearranged
 from zoo.data.source import sources
 
 

@@ -7,12 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from zoo.data import counted
-from zoo.data.alphabet import letters, numbers
-from zoo.data.diagnostic import ANSWER, FORM, FREE, Diagnostic, evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic import ANSWER, FORM, FREE, Diagnostic, counted, evenly
+from zoo.data.diagnostic.alphabet import letters, numbers
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page
 from zoo.data.generated import END, Line
-from zoo.data.page import Page
 from zoo.data.source import sources
 
 COLON, COMMA = 1, 2

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from zoo.data.recalling import Recalling
+from zoo.data.diagnostic.recalling import Recalling
 from zoo.data.source import sources
 
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from zoo.data.alphabet import letters, numbers
 from zoo.data.diagnostic import ANSWER, FREE, VERSION, Diagnostic, evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.alphabet import letters, numbers
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page, one_after_another
 from zoo.data.generated import END, Line
-from zoo.data.page import Page, one_after_another
 from zoo.data.permutation import mix
 from zoo.data.source import sources
 from zoo.errors import UserError

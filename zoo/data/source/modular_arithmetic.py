@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from zoo.data import counted
-from zoo.data.alphabet import numbers
-from zoo.data.diagnostic import ANSWER, FREE, Diagnostic, evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic import ANSWER, FREE, Diagnostic, counted, evenly
+from zoo.data.diagnostic.alphabet import numbers
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page, one_after_another
 from zoo.data.generated import END, Line
-from zoo.data.page import Page, one_after_another
 from zoo.data.source import sources
 from zoo.errors import UserError
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from zoo.data.alphabet import capitals, letters, numbers
 from zoo.data.diagnostic import ANSWER, FREE, Diagnostic, evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.alphabet import capitals, letters, numbers
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.interleave import interleave, next_of_both
+from zoo.data.diagnostic.page import Page, one_after_another
 from zoo.data.generated import END, Line
-from zoo.data.interleave import interleave, next_of_both
-from zoo.data.page import Page, one_after_another
 from zoo.data.source import sources
 from zoo.errors import UserError
 

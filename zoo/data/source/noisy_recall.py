@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zoo.data.recalling import Recalling
+from zoo.data.diagnostic.recalling import Recalling
 from zoo.data.source import sources
 
 

@@ -4,8 +4,8 @@ import pydoc_data.topics as reference
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from zoo.data.building.overlap import LONG
 from zoo.data.document import Document
-from zoo.data.overlap import LONG
 from zoo.data.source import Source, sources
 
 

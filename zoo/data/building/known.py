@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from zoo.code import origin
-from zoo.data.cache import FORMAT, digest
+from zoo.data.building.cache import FORMAT, digest
 from zoo.data.source import Source
 from zoo.option import Option
 

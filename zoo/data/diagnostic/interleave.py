@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from zoo.data.diagnostic import evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.draw import Draw
 
 
 def interleave(draw: Draw, things: int, noise: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

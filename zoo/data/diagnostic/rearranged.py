@@ -9,12 +9,11 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from zoo.data import counted
-from zoo.data.alphabet import letters
-from zoo.data.diagnostic import ANSWER, FREE, Diagnostic, evenly
-from zoo.data.draw import Draw
+from zoo.data.diagnostic import ANSWER, FREE, Diagnostic, counted, evenly
+from zoo.data.diagnostic.alphabet import letters
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page
 from zoo.data.generated import END, Line
-from zoo.data.page import Page
 
 BAR = 1
 

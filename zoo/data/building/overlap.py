@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from zoo.data.division import Division
+from zoo.data.building.division import Division
 
 LONG = 40
 """Shorter lines repeat by chance, so as many of them as have that many bytes together count as one."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from zoo.data.building.scan import Scan
 from zoo.data.document import Document, character_start
-from zoo.data.scan import Scan
 from zoo.data.source import Source
 from zoo.data.split import SPLITS, assign, blocks
 from zoo.errors import UserError

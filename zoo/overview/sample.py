@@ -5,9 +5,9 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
-from zoo.data.floor_table import generated
 from zoo.data.generated import END, Documents, Generated
 from zoo.option import Option
+from zoo.overview.floor import generated
 
 COLOURS = ("dim", "default", "bold cyan", "bold blue", "bold magenta", "bold green", "bold yellow", "bold red")
 

@@ -12,14 +12,14 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from zoo.code import origin
-from zoo.data.division import Division
+from zoo.data.building.division import Division
+from zoo.data.building.making import teach, write_made
+from zoo.data.building.overlap import overlap
+from zoo.data.building.scan import Scan
+from zoo.data.building.store import Split, file_digests, read_split, write_split
 from zoo.data.generated import Generated
-from zoo.data.making import teach, write_made
-from zoo.data.overlap import overlap
-from zoo.data.scan import Scan
 from zoo.data.source import Source
 from zoo.data.split import SPLITS
-from zoo.data.store import Split, file_digests, read_split, write_split
 from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option

@@ -7,10 +7,10 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from zoo.catalogue import Entry, catalogue
 from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
+from zoo.overview.catalogue import Entry, catalogue
 from zoo.registry import did_you_mean
 from zoo.terminal import NARROW, show
 

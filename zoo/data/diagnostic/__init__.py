@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import UInt64
 
-from zoo.data.draw import Draw
+from zoo.data.diagnostic.draw import Draw
+from zoo.data.diagnostic.page import Page
 from zoo.data.generated import Documents, Generated, Line, check_sizes
-from zoo.data.page import Page
 from zoo.data.permutation import mix
 from zoo.data.split import SPLITS
 from zoo.errors import UserError

@@ -1,0 +1,1 @@
+"""How a corpus comes to lie on disk: read, divided, tokenized, stored, and found again."""
