@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from zoo.errors import UserError
 from zoo.history import History
+from zoo.inference.joint import joined
 from zoo.inference.packed import packed, refresh
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
@@ -75,6 +76,9 @@ class CompiledStep:
         self._refuse(state)
         self._marks: dict[int, Tensor] = {}
         self.packed = packed(model)
+        tokens, mark, tensors = _arguments(state)
+        with torch.no_grad(), joined(self.packed):
+            _Step(self.packed, state)(tokens, mark, [one.clone() for one in tensors])
         self._program, self._weights = _compiled(self.packed, state)
 
     def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
@@ -165,15 +169,20 @@ def _lent(state: ModelState, tensors: list[Tensor], length: int) -> Iterator[Non
 
 def exported(model: Model, state: ModelState) -> torch.export.ExportedProgram:
     """The step as torch sees it, with lengths as symbols: a function of tokens, mark and the tensors of a state."""
-    dynamic, device = torch.export.Dim.DYNAMIC, state.history.positions.device
+    dynamic = torch.export.Dim.DYNAMIC
     shapes = [
         {holder.growing[name]: dynamic} if name in holder.growing else {} for holder, name, _ in _attributes(state)
     ]
-    tokens = torch.zeros(len(state.history.positions), dtype=torch.long, device=device)
-    arguments = (tokens, torch.empty(state.history.length, 0, device=device), _tensors(state))
     return torch.export.export(
-        _Step(model, state), arguments, dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
+        _Step(model, state), _arguments(state), dynamic_shapes=(None, {0: dynamic}, shapes), strict=False
     )
+
+
+def _arguments(state: ModelState) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """Some tokens, the mark and the tensors of that state."""
+    device = state.history.positions.device
+    tokens = torch.zeros(len(state.history.positions), dtype=torch.long, device=device)
+    return tokens, torch.empty(state.history.length, 0, device=device), _tensors(state)
 
 
 def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:

@@ -26,6 +26,6 @@ def packed(model: Model) -> Model:
 @torch.no_grad()
 def refresh(made: Model, model: Model) -> None:
     """Take over the values that the model's parameters and buffers have now."""
-    theirs = chain(model.parameters(), model.buffers())
-    for own, other in zip(chain(made.parameters(), made.buffers()), theirs, strict=True):
-        own.copy_(other)
+    own = dict(chain(made.named_parameters(), made.named_buffers()))
+    for name, value in chain(model.named_parameters(), model.named_buffers()):
+        own[name].copy_(value)

@@ -37,9 +37,8 @@ class KeyValues(State):
             self.keys, self.values = (room(one, *one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
         before = self.length
         self.length = before + k.shape[2]
-        new = context.once("columns", lambda: torch.arange(before, self.length, device=k.device))
-        self.keys.index_copy_(2, new, k.to(self.keys.dtype))
-        self.values.index_copy_(2, new, v.to(self.values.dtype))
+        for kept, one in ((self.keys, k), (self.values, v)):
+            kept[:, :, before : self.length] = one
         return self.keys[:, :, : self.length], self.values[:, :, : self.length], context
 
     def advance(self, count: int) -> None:
