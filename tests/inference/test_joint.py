@@ -39,4 +39,5 @@ def test_layers_that_read_different_tensors_get_each_its_own() -> None:
     x, y = torch.randn(5, 4), torch.randn(5, 4)
     wanted = first(x), second(y)
     Joint([first, second])
-    assert close(first(x), wanted[0]) and close(second(y), wanted[1])
+    assert close(first(x), wanted[0])
+    assert close(second(y), wanted[1])
