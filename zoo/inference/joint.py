@@ -26,7 +26,7 @@ class Joint(nn.Module):
             layer.weight.data = self.weight.split(self.sizes)[i]
             if self.bias is not None:
                 layer.bias.data = self.bias.split(self.sizes)[i]
-            layer.forward = self._piece(i)  # type: ignore[method-assign]
+            layer.forward = self._piece(i)  # type: ignore[method-assign, assignment]  # this one layer only
         self._read: Tensor | None = None
         self._made: tuple[Tensor, ...] = ()
 
