@@ -193,8 +193,29 @@ def test_a_diverged_tuning_value_is_never_the_best(tmp_path: Path) -> None:
     def loss(variant: str, tuning: Mapping[str, Any], seed: int) -> float | None:
         return None if tuning["lr"] == 2 and seed == 0 else 3.0 - tuning["lr"]
 
-    found = findings(write_study(tmp_path, loss, seeds=range(2), tuning={"lr": [1, 2]}))
+    found = findings(write_study(tmp_path / "a", loss, seeds=range(2), tuning={"lr": [1, 2]}))
     assert found.evidence.choices["base"].best == {"lr": 1}
+    assert found.evidence.choices["base"].edges == ("lr",)
+    found = findings(write_study(tmp_path / "b", lambda *about: None, seeds=range(1), tuning={"lr": [1, 2]}))
+    assert found.evidence.choices["base"].edges == ()  # where none came to its end there is no best to lie at an edge
+
+
+def test_a_tuning_value_that_failed_with_a_seed_is_not_chosen_on_the_others(tmp_path: Path) -> None:
+    """As the study itself chose: it went on with 1, since 2 never came to its end with the first seed."""
+    folder = write_study(
+        tmp_path, lambda variant, tuning, seed: 3.0 - tuning["lr"], seeds=range(8), tuning={"lr": [1, 2]}
+    )
+    for job in json.loads((folder / "study.json").read_text())["jobs"]:
+        note, run = folder / f"{job['job']}.json", tmp_path / f"run-{job['job']}"
+        if job["tuning"]["lr"] == 2 and job["seed"] > 1:
+            note.unlink()
+        elif job["tuning"]["lr"] == 2 and job["seed"] == 0:
+            note.write_text(json.dumps(json.loads(note.read_text()) | {"state": "killed"}))
+            (run / "status.json").write_text(json.dumps({"state": "failed", "step": 3, "reason": "no memory"}))
+    found = findings(folder)
+    assert found.evidence.choices["base"].best == {"lr": 1}
+    assert found.rows[0].n == 8
+    assert found.evidence.choices["base"].runs == 4  # two seeds of two values, one of them in vain
 
 
 def test_a_chain_compares_with_the_one_before_and_with_the_reference(tmp_path: Path) -> None:

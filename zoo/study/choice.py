@@ -1,4 +1,8 @@
-"""The tuning that each variant is judged with: the best on validation, over the seeds that all its values had."""
+"""The tuning that each variant is judged with: the best on validation, over the seeds that all its values had.
+
+It is the value that the study itself went on with (zoo/study/tuned.py): a run that failed or was killed has no loss, so
+its value is not chosen on the seeds that are left. One that has not ended yet is missing, and says nothing.
+"""
 
 import math
 from collections import defaultdict
@@ -6,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from zoo.study.notes import OVER
 from zoo.study.question import Question
-from zoo.study.run import OVER, Run
+from zoo.study.run import Run
 
 Values = tuple[tuple[str, Any], ...]
 
@@ -18,7 +23,7 @@ class Choice:
 
     best: Mapping[str, Any]
     losses: Mapping[Values, float]
-    """Mean validation loss by tuning; infinite when a run diverged."""
+    """Mean validation loss by tuning; infinite when a run diverged or failed."""
     edges: tuple[str, ...]
     """Keys whose best value is the least or the greatest that was tried: a better one may lie beyond."""
     runs: int
@@ -33,7 +38,7 @@ def values_of(tuning: Mapping[str, Any]) -> Values:
 
 
 def choose(question: Question, runs: Sequence[Run]) -> dict[str, Choice]:
-    """The choice of every variant that has a run which came to an end; all alike where nothing is tuned."""
+    """The choice of every variant that has a run which is over; all alike where nothing is tuned."""
     by_variant: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_variant[run.variant].append(run)
@@ -53,7 +58,8 @@ def _choice(question: Question, runs: Sequence[Run]) -> Choice | None:
     best = min(losses, key=lambda one: losses[one])
     tuning = next(iter(grouped[best].values())).tuning
     effort = len(shared) * len(grouped) if question.tuning else 0
-    return Choice(tuning, losses, _edges(question, tuning), effort, tuple(shared))
+    edges = _edges(question, tuning) if math.isfinite(losses[best]) else ()
+    return Choice(tuning, losses, edges, effort, tuple(shared))
 
 
 def _mean(runs: Sequence[Run]) -> float:

@@ -40,7 +40,7 @@ def section(findings: Findings) -> Section:
             _finite(min(choice.losses.values())),
             choice.runs,
             len(choice.seeds),
-            Word("at the edge", "open") if choice.edges else "inside",
+            _place(choice),
         ]
         for name, choice in choices.items()
     ]
@@ -59,6 +59,12 @@ def section(findings: Findings) -> Section:
 def _cell(choice: Choice, key: str) -> str | float | None:
     value = choice.best.get(key)
     return value if isinstance(value, int | float | None) else str(value)
+
+
+def _place(choice: Choice) -> str | Word | None:
+    if not math.isfinite(min(choice.losses.values())):
+        return None
+    return Word("at the edge", "open") if choice.edges else "inside"
 
 
 def _finite(value: float) -> float | None:
@@ -81,7 +87,9 @@ def _curve(findings: Findings, key: str) -> Figure:
         marks.append(line(name, places, losses, findings.evidence.slot(name), dots=True))
         rows.append([name, *losses])
     table = Table(
-        [Column("variant"), *(Column(str(place), 4) for place in places)], rows, "validation loss; — diverged"
+        [Column("variant"), *(Column(str(place), 4) for place in places)],
+        rows,
+        "validation loss; — diverged, failed or not run",
     )
     wide = numbers and min(values) > 0 and max(values) > 5 * min(values)
     x = Axis(key, log=wide) if numbers else Axis(key, categories=[str(place) for place in places])
