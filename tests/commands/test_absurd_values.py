@@ -103,7 +103,8 @@ def test_a_key_of_evaluate_with_an_absurd_value_is_refused_or_runs(here: Path) -
     folder = train(plain(compose(["data.path=t.txt", *SMALL])), {}, [])
     node = plain(compose([f"run={folder}", "runtime.threads=1", "batches=1"], config="evaluate"))
     for place in leaves(node):
-        bear(score, node, place)
+        if len(place) == 1 or place[0] in ("data", "runtime"):  # what is inside the others is not read to score
+            bear(score, node, place)
 
 
 def test_a_key_of_translation_with_an_absurd_value_is_refused_or_runs(here: Path) -> None:
