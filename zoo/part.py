@@ -1,10 +1,14 @@
 """What a part of a model is, and what it costs."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
 from zoo.knob import Knob
+
+if TYPE_CHECKING:
+    from zoo.common import Common
 
 
 class Part(nn.Module):
@@ -16,6 +20,11 @@ class Part(nn.Module):
 
     compiles: ClassVar[bool] = True
     """Whether torch.compile makes one program of it; false where shapes depend on what the tokens are."""
+
+    @classmethod
+    def unset(cls, common: "Common", values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a null says, by key, beside these values: one that is given and says the same makes no other run."""
+        return {}
 
     def flops(self, queries: int, keys: int) -> int:
         """Forward floating-point operations for one row of `queries` positions that meet `keys` positions, counting a

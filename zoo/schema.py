@@ -19,6 +19,16 @@ def fields(cls: type) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
+def defaults(cls: type) -> dict[str, Any]:
+    """The values of those keys that have a default in the signature."""
+    return {key: one.default for key, one in fields(cls).items() if one.default is not inspect.Parameter.empty}
+
+
+def family_of(parameter: inspect.Parameter, family: str) -> str:
+    """The family that `Annotated[Option, family]` says; for all else it does not matter."""
+    return next(iter(getattr(parameter.annotation, "__metadata__", ())), family)
+
+
 def parse_choice(family: str, node: Any, where: str) -> Choice:
     """A config node to an Option, or to a Pattern when it has `layers`."""
     if isinstance(node, Mapping) and node.get("name") == "pattern":

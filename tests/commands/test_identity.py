@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+import torch
 
 from tests.commands.conftest import TINY, Command
 from tests.helpers import composed, files
+from zoo.assembly import assemble, common_of
 from zoo.command.compose import compose
 from zoo.config import ASIDE, parse, plain
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.families import AXES
-from zoo.jobs.identity import find_folder, run_name, science_of, slug, with_resolved_paths
+from zoo.jobs import prepared
+from zoo.jobs.identity import find_folder, run_name, science_as_written, science_of, slug, with_resolved_paths
+from zoo.model import Model
+from zoo.part import Part
 from zoo.registry import FAMILIES
+from zoo.schema import defaults
 
 MORE = {"seed": 1, "model": {"d_model": 64, "norm": {"name": "rmsnorm"}}}
 
@@ -135,22 +141,26 @@ def others(path: tuple[str, ...], value: object) -> Iterator[object]:
             yield from ([*value[:-1], one] for one in others(path, value[-1]))
             yield [*value, value[0]]
         case None:
-            yield from (1, 0.5, True, [1], *every_word())
+            yield from (1, 0.5, True, False, [1], *every_word())
 
 
 def changed(node: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
-    """The science with another value there; None when no other is accepted. Another part comes with its defaults."""
-    for other in others(path, reduce(getitem, path, node)):
+    """The science with another value there; None when no other is accepted. Another part comes with its defaults; of
+    what may stand for null, which may say the same, the first is taken that says something else."""
+    value, found = reduce(getitem, path, node), None
+    for other in others(path, value):
         copy = deepcopy(node)
         place = reduce(getitem, path[:-1], copy)
         if path[-1] == "name":
             place.clear()
         place[path[-1]] = other
         try:
-            return science_of(parse(copy), "fingerprint")
+            found = science_of(parse(copy), "fingerprint")
         except UserError:
             continue
-    return None
+        if value is not None or found != science_of(parse(node), "fingerprint"):
+            break
+    return found
 
 
 def test_all_that_is_asked_of_a_run_is_its_science_and_nothing_else_is() -> None:
@@ -218,16 +228,109 @@ def record(folder: Path, **values: object) -> Path:
 def test_a_folder_is_found_by_its_record_whatever_it_is_called(tmp_path: Path) -> None:
     digits = run_name([], MORE).rpartition("-")[2]
     record(tmp_path / f"a-{digits}", science={"seed": 2})
-    assert find_folder(tmp_path, ["x"], MORE) == tmp_path / f"x-{digits}"
+    assert find_folder(tmp_path, ["x"], MORE, MORE) == tmp_path / f"x-{digits}"
     one = record(tmp_path / f"b-{digits}", science=MORE)
-    assert find_folder(tmp_path, ["x"], MORE) == one
+    assert find_folder(tmp_path, ["x"], MORE, MORE) == one
     with pytest.raises(UserError, match="another run under the same name"):
-        find_folder(_only(tmp_path, f"a-{digits}"), ["a"], MORE)
+        find_folder(_only(tmp_path, f"a-{digits}"), ["a"], MORE, MORE)
     other = record(tmp_path / f"c-{digits}", science=MORE)
     with pytest.raises(UserError) as caught:
-        find_folder(tmp_path, ["x"], MORE)
+        find_folder(tmp_path, ["x"], MORE, MORE)
     assert str(one) in str(caught.value)
     assert str(other) in str(caught.value)
+
+
+def test_a_folder_that_is_known_as_written_is_found_unless_there_is_a_newer_one(tmp_path: Path) -> None:
+    written = {**MORE, "model": {**MORE["model"], "mixer": {"head_dim": 16}}}  # type: ignore[dict-item]
+    digits = run_name([], written).rpartition("-")[2]
+    old = record(tmp_path / f"old-{digits}", science=written)
+    assert find_folder(tmp_path, ["x"], MORE, written) == old
+    new = record(tmp_path / run_name(["new"], MORE), science=MORE)
+    assert find_folder(tmp_path, ["x"], MORE, written) == new
+
+
+UNSAID = [
+    (family, name, key)
+    for family in AXES
+    for name in FAMILIES[family].names()
+    if issubclass(FAMILIES[family].get(name), Part)
+    for key, value in defaults(FAMILIES[family].get(name)).items()
+    if value is None
+]
+"""Keys of parts that may be left out."""
+NO_LIMIT = ("window",)
+"""Those where null says nothing that could be said."""
+TOPOLOGY = {"encoder_decoder": "model=transformer_2017", "t5": "model/topology=decoder_only"}
+
+
+def structure(model: Model) -> list[object]:
+    """Every module of a model with its settings, and the shape of every parameter."""
+    plain = (bool, int, float, str, tuple, type(None))
+    settings = [
+        (name, type(one), {key: value for key, value in vars(one).items() if isinstance(value, plain)})
+        for name, one in model.named_modules()
+    ]
+    return [*settings, *((name, one.shape) for name, one in model.named_parameters())]
+
+
+@pytest.mark.parametrize(("family", "name", "key"), [one for one in UNSAID if one[2] not in NO_LIMIT])
+def test_a_value_that_says_what_leaving_it_out_says_is_the_same_run(family: str, name: str, key: str) -> None:
+    node = plain(compose([TOPOLOGY.get(name, "model=llama"), "tokenizer=bytes"]))
+    node = {key: value for key, value in node.items() if key not in ASIDE}
+    node["model"][family] = {"name": name, key: None}
+    experiment = parse(node)
+    common = common_of(experiment.model, layer=0, depth=experiment.model.n_layers, causal=True)
+    cls = FAMILIES[family].get(name)
+    assert issubclass(cls, Part)
+    node["model"][family][key] = cls.unset(common, defaults(cls))[key]
+    said = parse(node)
+    with torch.device("meta"):
+        assert structure(assemble(said.model, 9)) == structure(assemble(experiment.model, 9))
+    assert science_of(said, "") == science_of(experiment, "") == science_as_written(experiment, "")
+    assert science_as_written(said, "") != science_of(said, "")
+    other = not node["model"][family][key] if isinstance(node["model"][family][key], bool) else 1
+    node["model"][family][key] = 0.5 if key == "dropout" else other
+    assert science_of(parse(node), "") == science_as_written(parse(node), "") != science_of(experiment, "")
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        (("model/ffn=moe",), ("model/ffn=moe", "model.ffn.expert.bias=false")),
+        (("model=transformer_2017",), ("model=transformer_2017", "model/mixer@model.cross=mha")),
+        (
+            ("model=transformer_2017", "model.mixer.window=8"),
+            ("model=transformer_2017", "model.mixer.window=8", "model/mixer@model.cross=mha"),
+        ),
+        (("model/mixer=mha", "model.n_heads=4"), ("model/mixer=mha", "model.n_heads=4", "model.mixer.n_kv_heads=4")),
+    ],
+)
+def test_an_expert_and_a_cross_mixer_that_say_what_there_is_without_are_the_same_run(
+    base: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    assert science(*base) == science(*said)
+
+
+def test_where_two_stacks_see_in_two_ways_no_value_says_what_leaving_it_out_says() -> None:
+    both = ["model=transformer_2017", "model/position=t5"]
+    found = {run_name([], science(*both, f"model.position.both_sides={one}")) for one in ("true", "false", "null")}
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_the_command_finds_and_resumes_a_run_however_its_widths_were_said(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bool
+) -> None:
+    said = ("model.mixer.head_dim=4", "model.ffn.bias=false")
+    with monkeypatch.context() as patch:
+        if old:
+            patch.setattr(prepared, "science_of", science_as_written)
+        assert command("train", *TINY, *said).code == 0
+    (folder,) = tmp_path.glob("runs/*")
+    assert "nothing to do" in command("train", *TINY, *said).out
+    assert "nothing to do" in command("train", f"resume={folder}").out
+    assert old or "nothing to do" in command("train", *TINY).out
+    assert list(tmp_path.glob("runs/*")) == [folder]
 
 
 def _only(root: Path, name: str) -> Path:

@@ -1,6 +1,8 @@
 """The two shapes of a dense FFN; an activation makes either an option."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
@@ -26,11 +28,20 @@ def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int)
     return max(1, round(d_model * ratio / multiple_of)) * multiple_of if d_ff is None else d_ff
 
 
-class Plain(FFN):
-    """W₂ activate(W₁ x)."""
+class Dense(FFN):
+    """What both shapes share."""
 
     knobs = (Knob("d_ff"),)
     instead = WIDTH
+
+    @classmethod
+    def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        width = hidden_width(common.d_model, None, values["ratio"], values["multiple_of"])
+        return {"d_ff": width, "bias": common.bias}
+
+
+class Plain(Dense):
+    """W₂ activate(W₁ x)."""
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)
@@ -46,11 +57,8 @@ class Plain(FFN):
         return self.down(self.activate(self.up(x))), {}
 
 
-class Gated(FFN):
+class Gated(Dense):
     """W₂ (activate(W_g x) · W₁ x)."""
-
-    knobs = (Knob("d_ff"),)
-    instead = WIDTH
 
     def __init__(self, common: Common, *, d_ff: int | None, ratio: float, multiple_of: int, bias: bool | None):
         super().__init__(common)

@@ -3,16 +3,17 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from inspect import Parameter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from zoo.code import code_of
 from zoo.errors import UserError
 from zoo.experiment import Experiment
+from zoo.jobs.unset import as_unset
 from zoo.option import Option, Pattern
 from zoo.registry import FAMILIES
-from zoo.schema import fields
+from zoo.schema import defaults, family_of, fields
 from zoo.training.files import canonical_json
 from zoo.training.run import read_record
 
@@ -36,7 +37,12 @@ UNSAID = ("data.path", "match.reference", "study", "dry_run", "fail_fast")
 
 def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
     """What a run is identified by, as plain JSON: typed, with every default that no file wrote down, and with a hash of
-    the code of each plugin."""
+    the code of each plugin. Values that say what leaving them out says are left out."""
+    return science_as_written(replace(experiment, model=as_unset(experiment.model)), fingerprint)
+
+
+def science_as_written(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
+    """The same with such values, as runs of before were identified."""
     science = {field: _plain(getattr(experiment, field), field) for field in SCIENCE}
     science["budget"] = {key: value for key, value in science["budget"].items() if key not in OBSERVATION}
     code = code_of(FAMILIES["data"].get(experiment.data.name))
@@ -61,14 +67,9 @@ def _plain(value: Any, family: str) -> Any:
 
 def _values(option: Option, family: str) -> dict[str, Any]:
     """All keyword-only values of the option, the defaults of its signature too. An option inside it has its own."""
-    known = fields(FAMILIES[family].get(option.name))
-    defaults = {key: one.default for key, one in known.items() if one.default is not Parameter.empty}
-    return {key: _plain(one, _family_of(known[key], family)) for key, one in ({**defaults, **option.values}).items()}
-
-
-def _family_of(parameter: Parameter, family: str) -> str:
-    """The family that `Annotated[Option, family]` says; for all else it does not matter."""
-    return next(iter(getattr(parameter.annotation, "__metadata__", ())), family)
+    cls = FAMILIES[family].get(option.name)
+    values = {**defaults(cls), **option.values}
+    return {key: _plain(one, family_of(fields(cls)[key], family)) for key, one in values.items()}
 
 
 def run_name(words: Iterable[str], science: Mapping[str, Any]) -> str:
@@ -96,9 +97,16 @@ def _rank(override: str) -> int:
     return 0 if "/" in key else 2 if key.startswith(("budget.", "schedule")) else 1
 
 
-def find_folder(root: Path, words: list[str], science: Mapping[str, Any]) -> Path:
-    """The folder of that science under `root`: the one that there is, whatever its readable half, or a new name. Raises
-    UserError when there are two, or when the name is taken by another run."""
+def find_folder(root: Path, words: list[str], science: Mapping[str, Any], written: Mapping[str, Any]) -> Path:
+    """The folder of that science under `root`: the one that there is, whatever its readable half, also where it is
+    known by its science as written; or a new name. Raises UserError when there are two, or when the name is taken by
+    another run."""
+    path = _found(root, words, science)
+    before = path if science == written else _found(root, words, written)
+    return before if (before / "record.json").exists() and not (path / "record.json").exists() else path
+
+
+def _found(root: Path, words: list[str], science: Mapping[str, Any]) -> Path:
     path = root / run_name(words, science)
     digits = path.name.rpartition("-")[2]
     recorded = [one for one in sorted(root.glob(f"*-{digits}")) if (one / "record.json").exists()]

@@ -18,7 +18,7 @@ from zoo.data.source import sources
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
-from zoo.jobs.identity import science_of, with_resolved_paths
+from zoo.jobs.identity import science_as_written, science_of, with_resolved_paths
 from zoo.jobs.idle import refuse_idle
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
@@ -43,6 +43,8 @@ class Prepared:
     corpus: Corpus
     machinery: Machinery
     science: Mapping[str, Any]
+    written: Mapping[str, Any]
+    """The science as it is written; see `zoo.jobs.identity`."""
     match: Report | None
     resume: Path | None
 
@@ -106,5 +108,6 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     node["data"] = with_resolved_paths(node["data"], corpus.summary)
     work = work_of(experiment, corpus.tokenizer.vocabulary)
     machinery = resolve(experiment.runtime, experiment.cache, work, sweep.folder())
-    science = science_of(experiment, corpus.fingerprint)
-    return Prepared(experiment, node, corpus, machinery, science, report, None if resume is None else Path(resume))
+    science, written = (of(experiment, corpus.fingerprint) for of in (science_of, science_as_written))
+    folder = None if resume is None else Path(resume)
+    return Prepared(experiment, node, corpus, machinery, science, written, report, folder)

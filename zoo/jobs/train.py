@@ -41,10 +41,11 @@ def train(config: DictConfig | Mapping[str, Any], choices: Mapping[str, str | No
 
 def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: list[str]) -> Path:
     if prepared.resume is None:
-        folder = find_folder(Path(prepared.experiment.out), slug(choices, overrides), prepared.science)
+        words = slug(choices, overrides)
+        folder = find_folder(Path(prepared.experiment.out), words, prepared.science, prepared.written)
     else:
         folder = prepared.resume
-        _refuse_change(folder, prepared.science)
+        _refuse_change(folder, prepared)
     if prepared.match is not None:
         print(as_words(prepared.match))
     finished = _finished(folder, prepared.machinery)
@@ -84,11 +85,11 @@ def _refuse_diverged(folder: Path) -> None:
         raise WasDiverged(f"{folder} diverged before; remove the folder to run it again")
 
 
-def _refuse_change(folder: Path, science: Mapping[str, Any]) -> None:
+def _refuse_change(folder: Path, prepared: Prepared) -> None:
     """A run goes on only as what it was."""
     before = dict(read_record(folder)["science"])
-    changed = _differing(before, science)
-    if changed:
+    changed = _differing(before, prepared.science)
+    if changed and before != prepared.written:
         raise UserError(
             f"{folder}: {', '.join(changed)} changed since the run began, so it cannot go on; start a new run"
         )

@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import Any
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -67,6 +70,12 @@ class Attention(Mixer):
         self.k = Linear(d_model, groups * self.head_dim, bias=bias, role=Role.KEY)
         self.v = Linear(d_model, groups * self.head_dim, bias=bias, role=Role.VALUE)
         self.out = Linear(heads * self.head_dim, d_model, bias=bias, role=Role.RESIDUAL)
+
+    @classmethod
+    def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        shared = {"n_kv_heads": common.n_heads, "bias": common.bias, "dropout": common.dropout}
+        width, left = divmod(common.d_model, common.n_heads)
+        return shared if left else {**shared, "head_dim": width}
 
     def forward(self, x: Float[Tensor, "B T D"], context: Context) -> Float[Tensor, "B T D"]:
         q = _heads(self.q(x), self.heads)

@@ -1,5 +1,7 @@
+from collections.abc import Mapping
 from functools import partial
 from math import log
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -45,6 +47,10 @@ class T5Bias(Position):
         self.sided, self.max_distance = sided, max_distance
         self.weight = nn.Parameter(torch.empty(buckets, common.n_heads))
         set_role(self, "weight", Role.OWN, fill=partial(_normal, common.d_model**-0.5))
+
+    @classmethod
+    def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"both_sides": not common.causal}
 
     def bias(self, q: Float[Tensor, "B H T K"], context: Context) -> Float[Tensor, "R H T S"]:
         return context.once((self, context.queries, context.keys), lambda: self._bias(context))

@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import Any
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -27,6 +30,10 @@ class EncoderDecoder(Topology):
     traits = Traits(generates=True, reads_source=True)
     needs = frozenset({Ability.CAUSAL, Ability.BIDIRECTIONAL})
     own_depths = ("n_encoder_layers", "n_decoder_layers")
+
+    @classmethod
+    def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        return dict.fromkeys(cls.own_depths, common.depth)
 
     def __init__(
         self,
