@@ -21,7 +21,8 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.families import AXES
 from zoo.jobs import prepared
-from zoo.jobs.identity import find_folder, run_name, science_as_written, science_of, slug, with_resolved_paths
+from zoo.jobs.identity import find_folder, run_name, slug, with_resolved_paths
+from zoo.jobs.science import science_as_written, science_of
 from zoo.model import Model
 from zoo.part import Part
 from zoo.registry import FAMILIES

@@ -1,19 +1,12 @@
-"""What makes two runs the same run, and what a run's folder is called."""
+"""What a run is known by, and what its folder is called."""
 
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zoo.code import code_of
 from zoo.errors import UserError
-from zoo.experiment import Experiment
-from zoo.jobs.unset import as_unset
-from zoo.option import Option, Pattern
-from zoo.registry import FAMILIES
-from zoo.schema import defaults, family_of, fields
 from zoo.training.files import canonical_json
 from zoo.training.run import read_record
 
@@ -21,9 +14,6 @@ DIGITS = 16
 
 SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget", "seed")
 """Fields of an experiment that a run is identified by, with the fingerprint of its data."""
-
-CODE = "(code)"
-"""Where the science of an option keeps the hash of a plugin's code: no key of an option can be called that."""
 
 OBSERVATION = ("evaluate_every", "evaluate_batches")
 """Keys of the budget that only look at the run."""
@@ -33,43 +23,6 @@ SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "mo
 
 UNSAID = ("data.path", "match.reference", "study", "dry_run", "fail_fast")
 """Single keys of that kind."""
-
-
-def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
-    """What a run is identified by, as plain JSON: typed, with every default that no file wrote down, and with a hash of
-    the code of each plugin. Values that say what leaving them out says are left out."""
-    return science_as_written(replace(experiment, model=as_unset(experiment.model)), fingerprint)
-
-
-def science_as_written(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
-    """The same with such values, as runs of before were identified."""
-    science = {field: _plain(getattr(experiment, field), field) for field in SCIENCE}
-    science["budget"] = {key: value for key, value in science["budget"].items() if key not in OBSERVATION}
-    code = code_of(FAMILIES["data"].get(experiment.data.name))
-    return science | {"data": fingerprint} | ({} if code is None else {f"data {CODE}": code})
-
-
-def _plain(value: Any, family: str) -> Any:
-    match value:
-        case Option():
-            code = code_of(FAMILIES[family].get(value.name))
-            return {"name": value.name, **({} if code is None else {CODE: code}), **_values(value, family)}
-        case Pattern():
-            options = {key: _plain(option, family) for key, option in value.distinct.items()}
-            return {"layers": list(value.layers), **options}
-        case tuple():
-            return [_plain(one, family) for one in value]
-        case None | str() | int() | float():
-            return value
-        case _:
-            return {key: _plain(one, "mixer" if key == "cross" else key) for key, one in vars(value).items()}
-
-
-def _values(option: Option, family: str) -> dict[str, Any]:
-    """All keyword-only values of the option, the defaults of its signature too. An option inside it has its own."""
-    cls = FAMILIES[family].get(option.name)
-    values = {**defaults(cls), **option.values}
-    return {key: _plain(one, family_of(fields(cls)[key], family)) for key, one in values.items()}
 
 
 def run_name(words: Iterable[str], science: Mapping[str, Any]) -> str:

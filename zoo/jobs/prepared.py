@@ -18,10 +18,11 @@ from zoo.data.source import sources
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
-from zoo.jobs.identity import science_as_written, science_of, with_resolved_paths
+from zoo.jobs.identity import with_resolved_paths
 from zoo.jobs.idle import refuse_idle
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
+from zoo.jobs.science import science_as_written, science_of
 from zoo.matching.apply import Report, match
 from zoo.objective import objectives
 from zoo.part import Part
@@ -44,7 +45,7 @@ class Prepared:
     machinery: Machinery
     science: Mapping[str, Any]
     written: Mapping[str, Any]
-    """The science as it is written; see `zoo.jobs.identity`."""
+    """The science as it is written; see `zoo.jobs.science`."""
     match: Report | None
     resume: Path | None
 
