@@ -3,12 +3,14 @@
 import importlib
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 
 import pytest
 
-from tests.commands.conftest import Command, Done
+from tests.commands.conftest import ROOT, Command, Done
 from zoo.__main__ import main
 from zoo.families import FAMILY_PACKAGES
 from zoo.overview.catalogue import catalogue
@@ -57,6 +59,30 @@ def test_the_list_as_json_has_every_option(zoo_command: Command, words: tuple[st
     (rmsnorm,) = (one for one in rows if one["option"] == "rmsnorm")
     assert "/norm/rmsnorm.py:" in rmsnorm["file"]
     assert rmsnorm["paper"] == "Zhang & Sennrich 2019, arXiv:1910.07467"
+
+
+@pytest.mark.parametrize("words", [("list",), ("floor", "data=reverse", "data.tokens=[0,500,0]")])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_says_every_letter_in_any_encoding(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], encoding: str
+) -> None:
+    said = {}
+    for one in ("utf-8", encoding):
+        out = io.BytesIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding=one))
+            patch.setattr(sys, "argv", ["zoo", *words, "--json"])
+            main()
+            sys.stdout.flush()
+            said[one] = json.loads(out.getvalue().decode(one))
+    assert said[encoding] == said["utf-8"]
+
+
+def test_json_in_a_pipe_that_takes_ascii_alone_is_whole() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "zoo", "list", "--json"]
+    done = subprocess.run(command, capture_output=True, env=environment, cwd=ROOT, check=True)
+    assert [one["summary"] for one in json.loads(done.stdout.decode("ascii"))] == [one.summary for one in catalogue()]
 
 
 @pytest.mark.parametrize("name", ["show", "matrix", "sample", "export"])

@@ -1,7 +1,5 @@
 """`python -m zoo floor data=toy`: the best possible loss, in total, by skill and by distance."""
 
-import json
-
 from rich.console import Console
 from rich.table import Table
 
@@ -12,6 +10,7 @@ from zoo.data.split import SPLITS
 from zoo.errors import UserError
 from zoo.option import Option
 from zoo.registry import did_you_mean
+from zoo.terminal import show_json
 
 
 def floor_table(data: Option, split: str = "validation", as_json: bool = False) -> None:
@@ -20,7 +19,7 @@ def floor_table(data: Option, split: str = "validation", as_json: bool = False) 
     found = floor_of_source(source, split)
     if as_json:
         facts = {"data": data.name, "split": split, **found.as_dict(), "lines": as_plain(source.lines())}
-        print(json.dumps(facts, indent=1))
+        show_json(facts)
         return
     console = Console()
     console.print(_table(found, f"data={data.name}, {split}"), highlight=False)

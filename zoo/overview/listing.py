@@ -1,6 +1,5 @@
 """The table of all options."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.overview.catalogue import Entry, catalogue
 from zoo.registry import did_you_mean
-from zoo.terminal import NARROW, show
+from zoo.terminal import NARROW, show, show_json
 
 COLUMNS = {"family": "family", "option": "option", "summary": "what it is", "file": "file", "paper": "paper"}
 """What is said of an option, and how the table calls it."""
@@ -29,7 +28,7 @@ def print_list(words: Sequence[str], as_json: bool = False) -> None:
     entries = catalogue(plugins, [Path(path) for path in searchpath])
     rows = [_row(entry) for entry in entries if not families or entry.family in families]
     if as_json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        show_json(rows)
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in COLUMNS.values():
