@@ -202,6 +202,25 @@ def test_data_that_the_objective_cannot_read_are_refused_before_their_tokens_are
     assert {path.name for path in tmp_path.iterdir()} == {"pairs.tsv"}
 
 
+EARLY = {
+    **{case: SAYS[case] for case in ("a warm-up longer than the run", "a negative eps", "a memory that never forgets")},
+    **{case: SAYS[case] for case in ("heads that do not divide", "as many words", "a device that is none")},
+    "a smoothing beyond certainty": (("objective.label_smoothing=1.5",), "objective.label_smoothing=1.5"),
+    "a rate of nothing, of a matched model": (("optimizer.lr=0", "match=params"), "optimizer.lr=0.0 must be positive"),
+    "more rows than any memory holds": (("budget.batch_size=1000000000000",), "1,000,000,000,000 rows need"),
+    "a row too short to cut": (("objective=seq2seq", "model/topology=prefix_lm", "budget.context=1"), "set it to 2"),
+}
+
+
+@pytest.mark.parametrize("case", EARLY)
+def test_what_a_config_tells_is_refused_before_a_corpus_is_made(command: Command, tmp_path: Path, case: str) -> None:
+    overrides, words = EARLY[case]
+    done = command("train", *TINY, *overrides)
+    assert done.code == 2
+    assert words in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,7 +40,7 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     """The parts of a run, on its device. Raises UserError for what does not fit together."""
     budget = experiment.budget
     torch.set_num_threads(machinery.threads)
-    _refuse_too_many(experiment, corpus, torch.device(machinery.device))
+    refuse_too_many(experiment, corpus.kind, torch.device(machinery.device))
     objective = objectives.build(experiment.objective)
     feed = Feed(
         corpus,
@@ -64,11 +64,11 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     return Parts(device, objective, feed, schedule, model, counted, optimizer, scale)
 
 
-def _refuse_too_many(experiment: Experiment, corpus: Corpus, device: torch.device) -> None:
+def refuse_too_many(experiment: Experiment, kind: str, device: torch.device) -> None:
     """Raises UserError where the ids of an update, which are made at once, or the embeddings of a batch are more than
     the memory there is. Rows of pairs may be as short as one position."""
     budget, host = experiment.budget, torch.device("cpu")
-    batch = budget.batch_size * (budget.context if corpus.kind == "text" else 1)
+    batch = budget.batch_size * (budget.context if kind == "text" else 1)
     rows = f"{budget.batch_size:,} rows need" if budget.accumulate == 1 else "the rows of an update need"
     advice = "make budget.batch_size, budget.accumulate or budget.context smaller"
     refuse_beyond(8 * batch * budget.accumulate, host, rows, advice)

@@ -14,24 +14,19 @@ from zoo.assembly import assemble
 from zoo.config import ASIDE, parse, plain
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.files import from_launch
-from zoo.data.source import sources
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
+from zoo.jobs.early import refuse_early
 from zoo.jobs.identity import with_resolved_paths
 from zoo.jobs.idle import refuse_idle
-from zoo.jobs.parts import refuse_limit
 from zoo.jobs.resume import resumed_node
 from zoo.jobs.science import science_as_written, science_of
 from zoo.matching.apply import Report, match
-from zoo.objective import objectives
 from zoo.part import Part
 from zoo.plugins import load_plugins
 from zoo.schema import convert
-from zoo.topology import topologies
-from zoo.training.feed import refuse_unread
-from zoo.training.runtime import Machinery, Work, refuse_absent, resolve
-from zoo.training.schedule import schedules
+from zoo.training.runtime import Machinery, Work, resolve
 
 
 @dataclass(frozen=True)
@@ -61,20 +56,6 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
     return Work(budget.context, 3.0 * rows * model.flops(*lengths(model, budget.context)), compiles)
 
 
-def _refuse_early(experiment: Experiment, *, matched: bool) -> None:
-    """What needs no corpus to be told, before one is made: a warm-up that fills the run, data that the objective cannot
-    be made of, parts that do not fit, rows that are too long. A model that is to be matched is not known yet."""
-    schedules.build(experiment.schedule).factor(0, experiment.budget.steps)
-    kind = sources.get(experiment.data.name).kind
-    refuse_unread(
-        objectives.get(experiment.objective.name), kind, topologies.get(experiment.model.topology.name).traits
-    )
-    if not matched:
-        with torch.device("meta"):
-            model = assemble(experiment.model, vocabulary=1)
-        refuse_limit(model, experiment.budget.context, "budget.context")
-
-
 def _parsed(node: Mapping[str, Any]) -> Experiment:
     """The experiment, whose folders are those of the launch folder wherever Hydra moved the job to."""
     experiment = parse(node)
@@ -96,10 +77,9 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
         node, wanted = resumed_node(Path(resume), node, overrides), None
     experiment = _parsed(node)
     refuse_idle(experiment, overrides)
-    refuse_absent(experiment.runtime)  # before a corpus is made; what is measured is measured when all else is in order
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
-    _refuse_early(experiment, matched=wanted is not None and wanted.get("target") != "none")
+    refuse_early(experiment, matched=wanted is not None and wanted.get("target") != "none")
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
     corpus.split("train")  # refuses a corpus without one
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
