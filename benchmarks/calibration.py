@@ -45,6 +45,7 @@ TINY = (
     "budget.context=32",
     "budget.evaluate_batches=4",
     "budget.evaluate_every=40",
+    "optimizer=adamw",
     "optimizer.lr=0.01",
     "runtime.threads=1",
 )

@@ -54,6 +54,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
 
     preset = {"causal": "llama", "translation": "transformer_2017", "masked": "bert", "experts": "mixtral"}[job]
     sizes = [f"model.d_model={size.width}", f"model.n_layers={size.layers}", f"model.n_heads={HEADS}"]
+    sizes += ["optimizer=adamw"]  # the peers' own
     sizes += [f"model.ffn.experts={size.experts}"] * (job == "experts")
     node = plain(compose([f"model={preset}", *sizes, f"budget.context={size.length}", *overrides]))
     experiment = parse({key: node[key] for key in Experiment.__dataclass_fields__})

@@ -14,6 +14,7 @@ from zoo.model import Model
 from zoo.objective import Objective, objectives
 from zoo.topology import topologies
 from zoo.topology.stack import Stack
+from zoo.training.allocator import keep_large_blocks
 from zoo.training.feed import Feed
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer, optimizers
@@ -79,6 +80,7 @@ def place(model: Model, machinery: Machinery) -> None:
     """Put the model where it is to be computed, and say how."""
     model.attention = machinery.attention
     model.to(machinery.device)
+    keep_large_blocks()
     if machinery.compile:
         model.compile()
 
