@@ -1,5 +1,5 @@
-"""The C library gives blocks of more than 32 MiB back to the system at once and takes them anew at the next step, page by
-page; told to, it keeps them."""
+"""The C library gives blocks of more than 32 MiB back to the system at once, and takes them anew at the next step, page
+by page; told to, it keeps them."""
 
 import ctypes
 import platform
