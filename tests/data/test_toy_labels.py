@@ -14,6 +14,7 @@ from zoo.data.batches import Loader
 from zoo.data.corpus import load_corpus
 from zoo.data.generated import END, Documents
 from zoo.data.special import Special
+from zoo.data.told import told
 from zoo.errors import UserError
 from zoo.objective.tagging import Tagging
 from zoo.option import Option
@@ -124,3 +125,16 @@ def test_a_corpus_of_labels_keeps_its_floor_through_batch_and_objective(name: st
     assert split.notes is not None
     assert floor == pytest.approx(split.notes["floor"].sum(dtype=np.float64), rel=1e-5)
     assert scored == np.diff(split.offsets)[1::2].sum()
+
+
+def test_labels_that_stand_in_train_are_no_text_that_does(tmp_path: Path) -> None:
+    """Half of the documents of pairs are labels, and there are eight topics."""
+    for name in ("toy_topic", "toy_roles", "toy_translation"):
+        summary = load_corpus(Option(name, {"tokens": (9000, 900, 900)}), Option("words"), str(tmp_path)).summary
+        pairs = summary["splits"]["test"]["documents"] // 2
+        assert summary["overlap"]["test"] == {"sources": pairs, "in_train": 0, "share": 0.0}
+        assert told(summary).endswith("nothing held out was found in train")
+    tiny: dict[str, Any] = {"tokens": (900, 90, 0), "lexicon": 1, "sentences": 1.0, "shortest": 0, "relations": 1}
+    short = load_corpus(Option("toy_roles", tiny), Option("words"), str(tmp_path)).summary
+    assert 0 < short["overlap"]["validation"]["in_train"] < short["overlap"]["validation"]["sources"]
+    assert "validation sources (" in told(short)

@@ -21,7 +21,7 @@ def repeated(summary: Mapping[str, Any]) -> list[str]:
     stand in train'."""
     found = []
     for split, facts in summary.get("overlap", {}).items():
-        what = "documents" if "documents" in facts else "lines"
+        what = next(key for key in ("documents", "sources", "lines") if key in facts)
         if facts["in_train"]:
             counts = f"{facts['in_train']:,} of {facts[what]:,}"
             found.append(f"{counts} {split} {what} ({100 * facts['share']:.2f} %) stand in train")

@@ -44,7 +44,7 @@ class Tagging(Objective):
             row = int((labels > tokens).nonzero()[0])
             raise UserError(
                 f"a source of {int(tokens[row])} tokens has {int(labels[row])} labels; objective=tagging needs a token"
-                " for each label: use tokenizer=words, or data whose targets are labels (data=toy_roles)"
+                " for each label: use tokenizer=words and data whose targets are labels (data=toy_roles)"
             )
         place = torch.arange(batch.source.shape[1])
         column = place - (tokens - labels)[:, None]

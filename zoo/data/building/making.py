@@ -31,13 +31,16 @@ def teach(source: Generated, tokenizer: Tokenizer) -> None:
 
 def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[str, Any]:
     """Make, encode and write every split; returns the facts of the splits, and how many held-out documents are in
-    train: documents of different splits are made apart, but short ones may come out alike."""
+    train: documents of different splits are made apart, but short ones may come out alike. Pairs go by their sources:
+    many have one label or one short translation."""
     names = [name for name, size in zip(SPLITS, source.split, strict=True) if size]
     splits, keys = {}, {}
     for name in names:
-        splits[name], keys[name] = _write_split(folder, name, source, tokenizer)
+        splits[name], found = _write_split(folder, name, source, tokenizer)
+        keys[name] = found[:: source.parts]
     train = keys.get("train", np.empty(0, dtype=np.uint64))
-    overlap = {name: _shared(keys[name], train) for name in names if name != "train"}
+    what = "documents" if source.parts == 1 else "sources"
+    overlap = {name: {what: len(keys[name]), **_shared(keys[name], train)} for name in names if name != "train"}
     return {"splits": splits, "overlap": overlap}
 
 
@@ -48,7 +51,7 @@ def _shared(held_out: np.ndarray, train: np.ndarray) -> dict[str, Any]:
         for other in _some(train):
             there |= np.isin(one, other)
         found += int(there.sum())
-    return {"documents": len(held_out), "in_train": found, "share": found / len(held_out)}
+    return {"in_train": found, "share": found / len(held_out)}
 
 
 def _some(keys: np.ndarray) -> Iterator[np.ndarray]:
