@@ -1,6 +1,7 @@
 """Commands run in this process, as the shell would run them."""
 
 import importlib
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,3 +77,40 @@ TINY = (
     "runtime.dtype=float32",
 )
 """A run of a second."""
+
+
+@pytest.fixture(scope="session")
+def kept() -> dict[tuple[str, ...], Path]:
+    """The words of runs that were trained, and copies of the folders that those were started in."""
+    return {}
+
+
+@pytest.fixture
+def trained(
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    text: Path,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    kept: dict[tuple[str, ...], Path],
+) -> Callable[..., Path]:
+    """`trained("model=gpt2")` is the folder of such a run of a second on the text: trained for the first test that asks
+    for it, a copy for the others."""
+
+    def copy(here: Path, there: Path) -> Path:
+        for name in ("runs", ".cache"):
+            shutil.copytree(here / name, there / name)
+        return there
+
+    def call(*words: str) -> Path:
+        monkeypatch.chdir(tmp_path)
+        if words in kept:
+            copy(kept[words], tmp_path)
+        else:
+            done = command("train", "data=text", f"data.path='{text}'", *TINY, *words)
+            assert done.code == 0, done.err
+            kept[words] = copy(tmp_path, tmp_path_factory.mktemp("kept"))
+        (folder,) = (tmp_path / "runs").iterdir()
+        return folder
+
+    return call

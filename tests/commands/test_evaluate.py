@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,12 +30,9 @@ REFUSED = {
 
 
 @pytest.fixture
-def folder(command: Command, text: Path, tmp_path: Path) -> Path:
+def folder(trained: Callable[..., Path]) -> Path:
     """A trained run with a learned position table."""
-    done = command("train", "model=gpt2", "data=text", f"data.path='{text}'", *TINY)
-    assert done.code == 0, done.err
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
+    return trained("model=gpt2")
 
 
 def test_what_cannot_be_done_is_refused_with_one_sentence(command: Command, folder: Path) -> None:

@@ -26,12 +26,9 @@ MARK = "loaded with strict=false"
 
 
 @pytest.fixture
-def folder(command: Command, text: Path, tmp_path: Path) -> Path:
+def folder(trained: Callable[..., Path]) -> Path:
     """A trained run with an untied head."""
-    done = command("train", "data=text", f"data.path='{text}'", *TINY, "model.embedding.tie=none")
-    assert done.code == 0, done.err
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
+    return trained("model.embedding.tie=none")
 
 
 def rewrite(folder: Path, change: Change, *, sealed: bool = True) -> None:
