@@ -1,8 +1,12 @@
 """Linear layers that read one tensor are one product, which gives what they gave and follows their weights."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import weight_norm
 
 from tests.helpers import close, draw, logits, model
 from zoo.inference.joint import Joint, joined
@@ -35,9 +39,107 @@ def test_a_joined_model_is_the_model_and_takes_over_its_weights(bias: bool, monk
 
 
 def test_layers_that_read_different_tensors_get_each_its_own() -> None:
-    first, second = torch.nn.Linear(4, 3), torch.nn.Linear(4, 2)
+    first, second = nn.Linear(4, 3), nn.Linear(4, 2)
     x, y = torch.randn(5, 4), torch.randn(5, 4)
     wanted = first(x), second(y)
     Joint([first, second])
     assert close(first(x), wanted[0])
     assert close(second(y), wanted[1])
+
+
+def test_what_was_handed_out_is_not_kept_and_follows_a_weight_that_changes() -> None:
+    first, second, x = nn.Linear(4, 3), nn.Linear(4, 2), torch.randn(5, 4)
+    joint = Joint([first, second])
+    for _ in range(2):
+        assert close(first(x), F.linear(x, first.weight, first.bias))
+        assert close(second(x), F.linear(x, second.weight, second.bias))
+        assert joint._read is None
+        assert not joint._made
+        first.weight.data.add_(1.0)
+
+
+class Threefold(nn.Linear):
+    """Computes something else than its weight and bias say."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 3 * super().forward(x)
+
+
+class Two(nn.Module):
+    """Two layers that read one tensor, one after the other."""
+
+    def __init__(self, first: nn.Linear, second: nn.Linear):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.first(x) - 2 * self.second(input=x)
+
+
+class Twice(Two):
+    """The first of the layers reads two tensors."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.first(x) - 2 * self.second(x) + self.first(-x)
+
+
+class Overwriting(Two):
+    """The tensor is another one when the second layer reads it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x.clone()
+        first = self.first(x)
+        return first - 2 * self.second(x.mul_(3))
+
+
+class Plain(Two):
+    """Nothing stands against a joint product here."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.first(x) - 2 * self.second(x)
+
+
+def two(kind: type[Two], shared: str = "") -> Two:
+    """Two such layers, which may share a weight or a bias."""
+    first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+    if shared:
+        setattr(second, shared, getattr(first, shared))
+    return kind(first, second)
+
+
+def with_table() -> nn.Module:
+    """One whose weight is also a table."""
+    made = two(Plain)
+    made.table = nn.Embedding(4, 4)
+    made.first.weight = made.table.weight
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "joints"),
+    [
+        (lambda: two(Plain), 1),
+        (lambda: two(Plain, "weight"), 0),
+        (lambda: two(Plain, "bias"), 0),
+        (lambda: Plain(Threefold(4, 4), Threefold(4, 4)), 0),
+        (lambda: Plain(weight_norm(nn.Linear(4, 4)), weight_norm(nn.Linear(4, 4))), 0),
+        (lambda: Plain(nn.Linear(4, 4), nn.Linear(4, 4, bias=False)), 0),
+        (lambda: two(Two), 0),
+        (lambda: two(Twice), 0),
+        (lambda: two(Overwriting), 0),
+        (with_table, 0),
+    ],
+)
+@torch.no_grad()
+def test_only_layers_that_are_a_product_of_their_own_are_joined(make, joints: int) -> None:
+    torch.manual_seed(0)
+    built = make()
+    made, x = deepcopy(built), torch.randn(3, 4)
+    with joined(made):
+        made(x)
+    assert len(made.joints) == joints
+    assert close(made(x), built(x))
+    own = dict(made.named_parameters())
+    for name, parameter in built.named_parameters():
+        own[name].copy_(parameter.add_(torch.randn_like(parameter)))
+    assert close(made(x), built(x))

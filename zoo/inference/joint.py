@@ -1,5 +1,6 @@
 """Linear layers that read one tensor, as one product: queries, keys and values; gate and up."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,8 +10,9 @@ from torch import Tensor, nn
 
 
 class Joint(nn.Module):
-    """x [W₁; W₂; …]ᵀ, computed when the first of the layers asks and handed out piece by piece. The layers' parameters
-    become views of the joint ones, so that a value written into them is a value of the product."""
+    """x [W₁; W₂; …]ᵀ, computed when the first of the layers asks; each of the others takes its piece once, after which
+    nothing of it is kept. The layers' parameters become views of the joint ones, so that a value written into them is a
+    value of the product."""
 
     weight: Tensor
     bias: Tensor | None
@@ -28,37 +30,63 @@ class Joint(nn.Module):
                 layer.bias.data = self.bias.split(self.sizes)[i]
             layer.forward = self._piece(i)  # type: ignore[method-assign, assignment]  # this one layer only
         self._read: Tensor | None = None
-        self._made: tuple[Tensor, ...] = ()
+        self._made: dict[int, Tensor] = {}
 
     def _piece(self, i: int) -> Callable[[Tensor], Tensor]:
         def forward(x: Tensor) -> Tensor:
-            if self._read is not x:
-                self._read, self._made = x, F.linear(x, self.weight, self.bias).split(self.sizes, -1)
-            return self._made[i]
+            if self._read is not x or i not in self._made:
+                product = F.linear(x, self.weight, self.bias)
+                self._read, self._made = x, dict(enumerate(product.split(self.sizes, -1)))
+            piece = self._made.pop(i)
+            if not self._made:
+                self._read = None
+            return piece
 
         return forward
 
 
 @contextmanager
 def joined(model: nn.Module) -> Iterator[None]:
-    """Run the model once inside: its linear layers that then read the very same tensor are joined at the end. One whose
-    weight is also a table stays alone."""
-    readers: dict[int, tuple[Tensor, list[nn.Linear]]] = {}
+    """Run the model once inside: its linear layers that then read the very same tensor, with the same values in it, are
+    joined at the end. One stays alone whose weight or bias is also another's, or is made anew for each call, that
+    computes anything but x Wᵀ + b, or that is read more than once."""
+    readers: dict[tuple[int, int], list[nn.Linear]] = defaultdict(list)
+    read: list[Tensor] = []  # kept, so that no other tensor gets the id of one
 
     def note(layer: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         assert isinstance(layer, nn.Linear)
-        readers.setdefault(id(inputs[0]), (inputs[0], []))[1].append(layer)  # the tensor is kept: so is its id
+        if inputs:
+            read.append(inputs[0])
+            readers[id(inputs[0]), _edition(inputs[0])].append(layer)
 
-    linear = [one for one in model.modules() if isinstance(one, nn.Linear)]
-    hooks = [one.register_forward_pre_hook(note) for one in linear]
+    hooks = [one.register_forward_pre_hook(note) for one in _separate(model)]
     try:
         yield
     finally:
         for hook in hooks:
             hook.remove()
-    groups = [
-        [layer for layer in layers if (layer.bias is not None) == biased]
-        for _, layers in readers.values()
-        for biased in (True, False)
+    calls = Counter(id(layer) for layers in readers.values() for layer in layers)
+    groups: dict[object, list[nn.Linear]] = defaultdict(list)
+    for key, layers in readers.items():
+        for layer in layers:
+            if calls[id(layer)] == 1:
+                groups[key, layer.bias is not None, layer.weight.dtype].append(layer)
+    model.joints = nn.ModuleList(Joint(group) for group in groups.values() if len(group) > 1)
+
+
+def _separate(model: nn.Module) -> list[nn.Linear]:
+    """The linear layers that are nothing but x Wᵀ + b, with parameters of their own."""
+    owners = Counter(id(own) for module in model.modules() for own in module.parameters(recurse=False))
+    return [
+        one
+        for one in model.modules()
+        if isinstance(one, nn.Linear)
+        and type(one).forward is nn.Linear.forward
+        and "forward" not in vars(one)
+        and all(own is None or owners[id(own)] == 1 for own in (one.weight, one.bias))
     ]
-    model.joints = nn.ModuleList(Joint(group) for group in groups if len(group) > 1)
+
+
+def _edition(x: Tensor) -> int:
+    """Another number after each time it was written into, where torch counts them."""
+    return 0 if x.is_inference() else x._version
