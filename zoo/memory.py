@@ -42,7 +42,7 @@ def countable(advice: str) -> Iterator[None]:
         raise UserError(f"this needs a tensor that is larger than any memory could be; {advice}") from error
 
 
-def room(device: torch.device) -> int:
+def total_memory(device: torch.device) -> int:
     """Bytes of memory that the device has in all, taken or not."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
@@ -52,6 +52,6 @@ def room(device: torch.device) -> int:
 def refuse_beyond(least: int, device: torch.device, what: str, advice: str) -> None:
     """Raise UserError when not even `least` bytes fit: what is out of all proportion would else be worked at for long,
     or take the memory of everything that runs beside it."""
-    there = room(device)
+    there = total_memory(device)
     if least > there:
         raise UserError(f"{what} at least {least / 2**30:,.0f} GiB, and there are {there / 2**30:,.0f} GiB; {advice}")

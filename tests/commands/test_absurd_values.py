@@ -134,7 +134,7 @@ def test_more_rows_than_any_memory_holds_are_refused_at_once(here: Path, key: st
 def test_more_texts_than_any_memory_holds_are_refused_at_once(
     here: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zoo.memory, "room", lambda device: 16 * 2**30)
+    monkeypatch.setattr(zoo.memory, "total_memory", lambda device: 16 * 2**30)
     folder = train(plain(compose(["data.path=t.txt", *SMALL])), {}, [])
     node = plain(compose([f"run={folder}", "runtime.threads=1"], config="evaluate"))
     node["generate"] |= PROMPT | {key: MANY}

@@ -224,7 +224,7 @@ def test_what_a_config_tells_is_refused_before_a_corpus_is_made(command: Command
 def test_a_batch_beyond_all_memory_ends_its_run_with_one_sentence(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zoo.memory, "room", lambda device: 1 << 80)  # what is refused before a run is tested elsewhere
+    monkeypatch.setattr(zoo.memory, "total_memory", lambda device: 1 << 80)  # beyond is tested elsewhere
     done = command("train", *TINY, "budget.batch_size=1000000000000", "runtime.compile=false")
     assert done.code == 2
     assert "error: this needs more memory than there is (unable to allocate" in done.err

@@ -17,8 +17,8 @@ from zoo.data.batches import Loader
 from zoo.data.building import cache, making
 from zoo.data.building.making import tokenize
 from zoo.data.corpus import Corpus, load_corpus
+from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.generated import END
-from zoo.data.generated.floor import floor_of_source, floor_of_split
 from zoo.data.tokenizer import tokenizers
 from zoo.errors import UserError
 from zoo.option import Option

@@ -11,8 +11,8 @@ from tests.data.toy import toy
 from zoo.data.batch import PairBatch
 from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus, load_corpus
+from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.generated import END, Documents
-from zoo.data.generated.floor import floor_of_source, floor_of_split
 from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
 from zoo.data.split import SPLITS

@@ -14,8 +14,8 @@ import pytest
 from zoo.command.compose import compose
 from zoo.config import plain
 from zoo.data.diagnostic import ANSWER, FORM, Diagnostic
+from zoo.data.floor import floor_of_source
 from zoo.data.generated import END, Documents
-from zoo.data.generated.floor import floor_of_source
 from zoo.data.source import sources
 from zoo.data.split import SPLITS
 from zoo.data.tokenizer import tokenizers

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from zoo.context import Context
-from zoo.room import room
+from zoo.mixer.large_pages import empty
 from zoo.sequence import Sequence
 from zoo.state import State
 
@@ -34,7 +34,7 @@ class KeyValues(State):
     def extend(self, k: Float[Tensor, "B G T K"], v: Float[Tensor, "B G T K"], context: Context) -> Extended:
         """Take in keys and values of new positions."""
         if not self.length:
-            self.keys, self.values = (room(one, *one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
+            self.keys, self.values = (empty(one, *one.shape[:2], self.capacity, one.shape[3]) for one in (k, v))
         before = self.length
         self.length = before + k.shape[2]
         for kept, one in ((self.keys, k), (self.values, v)):

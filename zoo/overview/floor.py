@@ -3,8 +3,8 @@
 from rich.console import Console
 from rich.table import Table
 
+from zoo.data.floor import Floor, Part, floor_of_source
 from zoo.data.generated import Generated, as_plain
-from zoo.data.generated.floor import Floor, Part, floor_of_source
 from zoo.data.source import sources
 from zoo.data.split import SPLITS
 from zoo.errors import UserError

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from zoo.data.batch import Notes
-from zoo.data.generated.tally import Tally
+from zoo.data.floor.tally import Tally
 from zoo.errors import UserError
 from zoo.objective import Task
 from zoo.training.loss import log_probabilities, target_nats

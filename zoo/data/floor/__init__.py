@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from zoo.data.building.store import Split
+from zoo.data.floor.tally import Tally
 from zoo.data.generated import END, Generated
-from zoo.data.generated.tally import Tally
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 

@@ -11,7 +11,7 @@ LARGE_PAGE = 1 << 21
 """Bytes of a page of the larger kind, on most machines."""
 
 
-def room(like: Tensor, *shape: int) -> Tensor:
+def empty(like: Tensor, *shape: int) -> Tensor:
     """An empty tensor of that shape, with the dtype and device of `like`. In main memory a large one lies on large
     pages where there are some: far fewer are made ready while it fills, and looked up while it is read."""
     size = math.prod(shape) * like.element_size()

@@ -8,13 +8,13 @@ import torch
 
 from tests.helpers import draw, model
 from zoo.inference.memory import PeakTensors
-from zoo.room import LARGE_PAGE, room
+from zoo.mixer.large_pages import LARGE_PAGE, empty
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_large_tensor_begins_on_a_page_and_is_its_own(dtype: torch.dtype) -> None:
     like = torch.empty(0, dtype=dtype)
-    one, other = (room(like, 3, 5, 140_001) for _ in range(2))
+    one, other = (empty(like, 3, 5, 140_001) for _ in range(2))
     assert (one.shape, one.dtype, one.is_contiguous()) == ((3, 5, 140_001), dtype, True)
     assert one.untyped_storage().nbytes() == one.numel() * one.element_size() > LARGE_PAGE
     assert one.data_ptr() % LARGE_PAGE == other.data_ptr() % LARGE_PAGE == 0
@@ -30,13 +30,13 @@ def test_a_large_tensor_begins_on_a_page_and_is_its_own(dtype: torch.dtype) -> N
 def test_its_bytes_are_counted_and_given_back() -> None:
     with PeakTensors() as peak:
         for _ in range(3):
-            room(torch.empty(0), LARGE_PAGE)
+            empty(torch.empty(0), LARGE_PAGE)
             gc.collect()
     assert peak.bytes == 4 * LARGE_PAGE
 
 
 def test_a_small_one_takes_no_more_than_it_needs() -> None:
-    assert room(torch.empty(0), 7, 2).untyped_storage().nbytes() == 56
+    assert empty(torch.empty(0), 7, 2).untyped_storage().nbytes() == 56
 
 
 @torch.no_grad()
