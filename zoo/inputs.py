@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.ability import Ability
 from zoo.errors import UserError
@@ -81,9 +81,9 @@ def check_mask(name: str, mask: Any, tokens: Tensor | None) -> None:
         raise UserError(f"{name} must be a bool tensor of shape {wanted} (True = real), got {_told(mask)}")
 
 
-def check_state(state: ModelState, model: int, tokens: Tensor, documents: Tensor | None) -> None:
-    """Raise UserError for a state of another model than the one of that id, or of another batch."""
-    if state.model != model:
+def check_state(state: ModelState, model: nn.Module, tokens: Tensor, documents: Tensor | None) -> None:
+    """Raise UserError for a state of another model, or of another batch."""
+    if state.model() is not model:
         raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
     if documents is not None:
         raise UserError("a state carries one document per row; leave out documents=")

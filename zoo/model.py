@@ -1,6 +1,7 @@
 """The one model: a topology of stacks, and a head."""
 
 from dataclasses import dataclass
+from weakref import ref
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -65,7 +66,7 @@ class Model(nn.Module):
             given = (tokens, padding, source, source_padding, prefix, documents, source_documents)
             check_inputs(self.topology, self.vocabulary, *given)
             if state is not None:
-                check_state(state, id(self), tokens, documents)
+                check_state(state, self, tokens, documents)
         target = Text(tokens, Sequence.of(tokens, padding, documents, prefix))
         read = None if source is None else Text(source, Sequence.of(source, source_padding, source_documents))
         if self.limit is not None and not torch.compiler.is_compiling():
@@ -89,7 +90,7 @@ class Model(nn.Module):
             if type(value) is not int or value < least:
                 raise UserError(f"model.start: {name}={value!r} must be a whole number, at least {least}")
         history = History(rows, capacity, self.head.out.weight.device)
-        return ModelState(history, stack.new_state(capacity, back), model=id(self), back=back)
+        return ModelState(history, stack.new_state(capacity, back), ref(self), back=back)
 
     def flops(self, target: int, source: int | None = None) -> int:
         """Forward floating-point operations of one row with `target` positions (and `source` positions to read)."""

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar
+from weakref import ref
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.ability import Ability
 from zoo.errors import UserError
@@ -81,9 +82,9 @@ class ModelState:
 
     history: History
     layers: list[Layer]
+    model: "ref[nn.Module]" = field(repr=False)
+    """Which model it belongs to; no other one gets its name, as it would a number after it is gone."""
     memory: Memory | None = None
-    model: int = field(default=0, repr=False)
-    """Which model it belongs to."""
     back: int = 0
     """How many positions may be forgotten again."""
 

@@ -1,6 +1,7 @@
 """Untrained runs, and models that say what they are told to."""
 
 from collections.abc import Sequence
+from weakref import ref
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +45,7 @@ class Rigged(Model):
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         self.step = 0
-        return ModelState(History(rows, capacity, torch.device("cpu")), [])
+        return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
     def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
         wanted = torch.tensor([row[min(self.step, len(row) - 1)] for row in self.says])

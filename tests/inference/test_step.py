@@ -49,6 +49,18 @@ def test_the_step_as_a_function_of_tensors_is_the_plain_step(
         assert name not in ("positions", "real") or torch.equal(a[:, held], b[:, held])
 
 
+@torch.no_grad()
+def test_a_program_serves_one_device_and_one_dtype() -> None:
+    built = model()
+    kinds = set()
+    for place in ({"dtype": torch.float32}, {"dtype": torch.bfloat16}, {"device": "meta"}):
+        built.to(**place)
+        state = built.start(2, 9)
+        built(draw(2, 3).to(state.history.positions.device), state=state)
+        kinds.add(_kind(state))
+    assert len(kinds) == 3
+
+
 @pytest.mark.usefixtures("unchecked")
 @torch.no_grad()
 def test_one_recorded_step_serves_every_length_capacity_and_source() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ class Dictionary(Model):
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         self.answers: list[list[int]] = []
-        return ModelState(History(rows, capacity, torch.device("cpu")), [])
+        return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None, **others: object) -> Output:
         if not self.answers:
@@ -251,7 +252,7 @@ class Knows(Model):
         self.head = type("Head", (), {"out": nn.Linear(1, 1)})()
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
-        return ModelState(History(rows, capacity, torch.device("cpu")), [])
+        return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
     def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
         logits = torch.zeros(len(tokens), 1, self.vocabulary)

@@ -100,6 +100,15 @@ def test_a_state_is_refused_where_it_does_not_belong() -> None:
         model("bert").start(1, 4)
 
 
+def test_a_state_knows_its_model_not_the_place_in_memory_that_another_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zoo.model.id", lambda of: 1, raising=False)
+    gone, other = model(), model()
+    state = gone.start(1, 4)
+    del gone
+    with pytest.raises(UserError, match="belongs to another model"):
+        other(draw(1, 2), state=state)
+
+
 def test_places_go_on_past_the_table_of_learned_positions_are_refused() -> None:
     built = model(position=learned(8))
     state = built.start(1, 20)

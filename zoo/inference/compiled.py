@@ -103,7 +103,7 @@ class CompiledStep:
         return self._marks[length]
 
     def _refuse(self, state: ModelState) -> None:
-        if state.model != id(self.model()):
+        if state.model() is not self.model():
             raise UserError("this state belongs to another model; make one with model.start(rows, capacity)")
         if not self.serves(state):
             raise UserError(
@@ -113,11 +113,13 @@ class CompiledStep:
 
 
 def _kind(state: ModelState) -> tuple[Any, ...]:
-    """What a program is made for: kinds, dtypes and sizes of the tensors, but for the capacity, and the switches."""
+    """What a program is made for: kinds, devices, dtypes and sizes of the tensors, but for the capacity, and the
+    switches."""
     tensors = (
         (
             type(holder),
             name,
+            one.device,
             one.dtype,
             *(size for axis, size in enumerate(one.shape) if axis != holder.growing.get(name)),
         )
