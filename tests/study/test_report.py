@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
+import socket
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from tests.page.chromium import CHROMIUM, Browser
 from tests.study.simulated import latency, noisy, write, write_run, write_study
 from zoo.errors import UserError
 from zoo.page import Figure, Table, markdown
+from zoo.study.loading import load_runs
 from zoo.study.report.page import Report, built, results
 from zoo.study.report.picture import picture
 
@@ -221,6 +225,26 @@ def test_a_study_that_runs_says_what_is_missing(tmp_path: Path) -> None:
         "pareto",
     } <= missing.keys()
     assert "no run of other is done" in section(report, "verdicts")
+
+
+def test_what_a_killed_process_left_running_is_told_as_interrupted(tmp_path: Path) -> None:
+    """In the note of a job without a run, in note and status, in the status alone; not while one of both goes on."""
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(2))
+    over = subprocess.Popen(["true"])
+    over.wait()
+    here, dead = {"pid": os.getpid(), "host": socket.gethostname()}, {"pid": over.pid, "host": socket.gethostname()}
+    written = [(dead, None), (dead, dead), (dead, here), (dead | {"host": "elsewhere"}, dead)]
+    for job, (note, status) in enumerate(written):
+        file, run = folder / f"{job}.json", tmp_path / f"run-{job}"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"state": "running", **note}))
+        if status is None:
+            (run / "record.json").unlink()
+        (run / "status.json").write_text(json.dumps({"state": "running", "step": 3, **(status or {})}))
+    runs = load_runs(folder).runs
+    assert [run.state for run in runs] == ["interrupted", "interrupted", "running", "running"]
+    assert "the same command goes on with it" in runs[0].message
+    shutil.rmtree(folder)
+    assert [run.state for run in load_runs(tmp_path).runs] == ["interrupted", "running", "interrupted"]
 
 
 def test_generation_is_drawn_per_variant_where_it_was_measured_alike(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from zoo.errors import UserError
 from zoo.study.metric import read_metric
 from zoo.study.question import Job
+from zoo.study.worker import gone
 from zoo.training.files import read_json
 from zoo.training.run import read_record, read_status
 
@@ -89,14 +90,27 @@ def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int
             **about, state="gone", message=f"the folder of job {job.job} is gone; the same command makes it again"
         )
     if folder is None or (state not in OVER and not (folder / "record.json").exists()):
+        state, message = _now(state, message, note)
         return Run(**about, state=state, message=message)
     try:
         status = read_status(folder) or {}
         if state in ("running", "not started", "done") and status.get("state"):
             state, message = status["state"], message or str(status.get("reason", ""))
+        state, message = _now(state, message, note, status)
         return Run(**about, state=state, message=message, **_content(folder, status, points))
     except (UserError, ValueError, OSError, AttributeError, TypeError, KeyError) as error:
         return Run(**about, state="unreadable", message=str(error))
+
+
+def _now(state: str, message: str, *told: Mapping[str, Any]) -> tuple[str, str]:
+    """State and message as they are: a process that was killed left "running" behind, in the note of its job and in the
+    status of its run."""
+    known = [
+        f"{one.get('host')}:{one['pid']}" for one in told if type(one.get("pid")) is int and 0 < one["pid"] < 2**31
+    ]
+    if state != "running" or not known or not all(map(gone, known)):
+        return state, message
+    return "interrupted", "its process was killed; the same command goes on with it"
 
 
 def _content(folder: Path, status: Mapping[str, Any], points: int | None) -> dict[str, Any]:

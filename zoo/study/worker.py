@@ -39,7 +39,7 @@ def obey_launcher(busy: Callable[[], bool]) -> None:
 
 def abandoned() -> bool:
     """Whether this process works for another one that is gone: the study is no more its own to write to."""
-    return _gone(os.environ.get(LAUNCHER, ""))
+    return gone(os.environ.get(LAUNCHER, ""))
 
 
 _watched: set[str] = set()
@@ -49,10 +49,10 @@ _parent = os.getppid()
 """The process that started this one."""
 
 
-def _gone(launcher: str) -> bool:
+def gone(process: str) -> bool:
     """Whether that process has ended. Nothing is known of one on another machine; of the parent more than whether its
     number is free, which a killed process keeps until it is waited for."""
-    host, _, number = launcher.rpartition(":")
+    host, _, number = process.rpartition(":")
     if host != socket.gethostname():
         return False
     if int(number) == _parent:
@@ -67,7 +67,7 @@ def _gone(launcher: str) -> bool:
 
 def _end_with(launcher: str, busy: Callable[[], bool]) -> None:
     """End this process soon after its launcher, once the run that it is at has been saved."""
-    while not _gone(launcher):
+    while not gone(launcher):
         time.sleep(PERIOD)
     if busy():
         os.kill(os.getpid(), signal.SIGTERM)
