@@ -130,6 +130,20 @@ def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(
     assert states(place) == ["done", "done", "diverged", "done"]
 
 
+def test_a_misspelt_option_is_refused_with_the_name_of_its_variant(command: Command, place: Path) -> None:
+    file = place / "conf" / "study" / "mine.yaml"
+    whole = file.read_text()
+    file.write_text(whole.replace("model/norm=layernorm", "model.n_layer=3"))
+    done = command("train", *given(place))
+    assert done.code == 2
+    meant = "no key 'model.n_layer' (did you mean model.n_layers?)"
+    assert f"error: variant 'other' of study=mine: {meant}" in done.err
+    file.write_text(whole)
+    done = command("train", *given(place), "model.n_layer=3")  # where all variants have it, none is named
+    assert f"error: {meant}" in done.err
+    assert not (place / "runs" / "studies" / "mine" / "study.json").exists()
+
+
 def process_of(place: Path, *words: str) -> "subprocess.Popen[str]":
     """The study, in a process of its own, two runs at once."""
     here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}

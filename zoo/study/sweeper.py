@@ -9,12 +9,14 @@ from pathlib import Path
 from filelock import Timeout
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.plugins import Plugins
+from hydra.errors import HydraException
 from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from zoo import sweep
+from zoo.command.hydra_errors import refusal
 from zoo.command.words import refuse_several
 from zoo.config import plain
 from zoo.errors import UserError
@@ -62,7 +64,7 @@ class StudySweeper(Sweeper):
         plan = self._plan(arguments)
         first = plan.first()
         alike = [one for one in first if one.seed == plan.study.seeds[0]]
-        refuse_unsound(plan.study, [(one, plain(self._compose(one.overrides))) for one in alike])
+        refuse_unsound(plan.study, [(one, plain(self._composed(plan, one))) for one in alike])
         if self._said("dry_run"):
             from zoo.study.dry_run import dry_run  # torch is imported here
 
@@ -120,6 +122,19 @@ class StudySweeper(Sweeper):
     def _said(self, key: str) -> bool:
         """A truth value of the command."""
         return bool(convert(self.config[key], bool, key))
+
+    def _composed(self, plan: Plan, job: Job) -> DictConfig:
+        """The config of a job. Raises UserError that names the variant where it is one of a study that has a name, and
+        the others compose without its overrides; else Hydra's errors."""
+        try:
+            return self._compose(job.overrides)
+        except HydraException as error:
+            own = plan.study.variant(job.variant).overrides
+            said = refusal(error, "train", job.overrides)
+            if said is None or self.config.hydra.runtime.choices.get("study") is None:
+                raise
+            self._compose([one for one in job.overrides if one not in own])
+            raise UserError(f"variant '{job.variant}' of study={plan.study.name}: {said}") from error
 
     def _compose(self, overrides: Sequence[str]) -> DictConfig:
         """The config of a job. Raises Hydra's errors."""
