@@ -9,6 +9,7 @@ from tests.study.simulated import noisy, write_study
 from zoo.study.budgets import views
 from zoo.study.evidence import sort_out
 from zoo.study.loading import load_runs
+from zoo.study.report.budgets import verdict
 from zoo.study.report.numbers import at, grid
 
 
@@ -49,3 +50,23 @@ def test_a_last_validation_of_the_whole_split_is_not_mixed_with_those_of_a_part(
     for view in views(sort_out(load_runs(folder))):
         assert view.axis != "steps" or view.budget == 225  # the last validation before
         assert max(max(one.values()) for one in view.losses.values()) < 2.3
+
+
+@pytest.mark.parametrize(
+    ("noise", "says"),
+    [
+        (0.0, "The winner changes with the budget: `slow` is ahead at equal steps and equal tokens, `base` at"),
+        (2.0, "`slow` is ahead at equal steps and equal tokens; that the winner changes with the budget is not shown:"),
+    ],
+)
+def test_a_lead_within_noise_is_no_change_of_the_winner(tmp_path: Path, noise: float, says: str) -> None:
+    """`slow` is read at half of its training at equal FLOPs and seconds, where `base` leads by 0.25 in the mean."""
+    run = {"slow": {"costs": {"flops_per_token": 4000.0}, "speed": 0.5}}
+    folder = write_study(
+        tmp_path,
+        lambda variant, tuning, seed: 2.0 - 0.1 * (variant == "slow") + noise * (seed - 1) * (variant == "slow"),
+        ("base", "slow"),
+        range(3),
+        run=run,
+    )
+    assert verdict(views(sort_out(load_runs(folder)))).startswith(says)

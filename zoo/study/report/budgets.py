@@ -33,23 +33,29 @@ def section(findings: Findings) -> Section:
 
 
 def verdict(found: list[View]) -> str:
-    """Whether the winner is the same everywhere; if not, who wins where and by how much."""
+    """Whether the winner is the same everywhere; if not, who wins where and by how much. A lead within noise is no
+    change of the winner."""
     winners: dict[str, list[View]] = {}
     for view in found:
         winners.setdefault(view.winner, []).append(view)
-    if len(winners) == 1:
-        (only,) = winners
-        leads = [(view, _over_next(view)) for view in found]
-        close = [view for view, lead in leads if _in_noise(lead)]
-        said = f"`{only}` is ahead at {_places(found)}"
-        if all(lead is None or lead.low is None for _, lead in leads):
-            return f"{said}; without two seeds of both, noise is not known"
-        return said + (f"; within noise of the next one at {_places(close)}" if close else "")
     first, *others = winners
-    changes = [
-        f"`{name}` at {_places(some)}{_lead(some[0], first)}" for name, some in winners.items() if name in others
-    ]
-    return f"The winner changes with the budget: `{first}` is ahead at {_places(winners[first])}, {', '.join(changes)}"
+    if not others:
+        return _everywhere(first, found)
+    ahead = f"`{first}` is ahead at {_places(winners[first])}"
+    changes = [f"`{name}` at {_places(winners[name])}{_lead(winners[name][0], first)}" for name in others]
+    if all(_in_noise(view.lead(first)) for name in others for view in winners[name]):
+        return f"{ahead}; that the winner changes with the budget is not shown: {', '.join(changes)}"
+    return f"The winner changes with the budget: {ahead}, {', '.join(changes)}"
+
+
+def _everywhere(only: str, found: list[View]) -> str:
+    """What is said of the one winner."""
+    leads = [(view, _over_next(view)) for view in found]
+    close = [view for view, lead in leads if _in_noise(lead)]
+    said = f"`{only}` is ahead at {_places(found)}"
+    if all(lead is None or lead.low is None for _, lead in leads):
+        return f"{said}; without two seeds of both, noise is not known"
+    return said + (f"; within noise of the next one at {_places(close)}" if close else "")
 
 
 def _over_next(view: View) -> Paired | None:

@@ -10,6 +10,7 @@ from zoo.study.run import Run
 from zoo.study.tables import state_bytes
 
 TITLE = "Quality against cost"
+CAPTION = "Means over seeds; seconds are longer where other work ran on the machine"
 
 
 def _seconds(run: Run) -> float | None:
@@ -48,7 +49,7 @@ def section(findings: Findings) -> Section:
         Column(f"{metric} ({findings.unit})", 4),
         *(Column(what, _digits(one)) for what, one in known.items()),
     ]
-    table = Table([*columns, Column("on the front of")], rows, "Means over seeds")
+    table = Table([*columns, Column("on the front of")], rows, CAPTION)
     charts: list[Block] = []
     for what, one in known.items():
         if len(set(one.values())) == 1:
