@@ -81,6 +81,33 @@ def test_one_beam_by_sums_is_greedy_and_rows_do_not_depend_on_each_other(mixer: 
         assert torch.equal(alone.tokens[0], together.tokens[row])
 
 
+@torch.no_grad()
+def test_a_search_stays_as_wide_as_it_is_however_many_tokens_end_a_text() -> None:
+    """Beside a search by hand that sorts every continuation."""
+    built, width, stops = build(model_node(), vocabulary=30), 3, set(range(26))
+    prompt = draw(1, 4, vocabulary=30)
+    live, kept = [(0.0, [])], []
+    for n in range(1, 6):
+        rows = torch.cat([prompt.expand(len(live), -1), torch.tensor([text for _, text in live]).long()], 1)
+        logp = built(rows).logits[:, -1].double().log_softmax(-1)
+        grown = sorted(
+            ((total + logp[i, t].item(), [*text, t]) for i, (total, text) in enumerate(live) for t in range(30)),
+            reverse=True,
+        )
+        kept += [(total / n**2, text) for total, text in grown[:width] if text[-1] in stops or n == 5]
+        live = [one for one in grown if one[1][-1] not in stops][:width]
+    wanted = sorted(kept, reverse=True)[:width]
+    found = beam_search(
+        built,
+        Prompt(prompt),
+        max_new_tokens=5,
+        beams=width,
+        length_penalty=2.0,
+        ends=lambda texts: torch.isin(texts[..., -1], torch.tensor(sorted(stops))),
+    )
+    assert [[t for t in text if t != NONE] for text in found.tokens[0].tolist()] == [text for _, text in wanted]
+
+
 def test_settings_that_a_search_does_not_heed_are_refused() -> None:
     built = small()
     for settings, words in (

@@ -33,7 +33,6 @@ def beam_search(
     beams: int,
     length_penalty: float = 1.0,
     ends: EndsTexts,
-    enders: int = 1,
     banned: tuple[int, ...] = (),
     compiled: bool = False,
 ) -> Beams:
@@ -44,7 +43,6 @@ def beam_search(
     all that it kept. With a width of V^N nothing is dropped and the search is exhaustive.
 
     length_penalty a: 0 compares sums, 1 means per token
-    enders: how many tokens can end one text, so that W texts that do not end are found beside them
     banned: tokens that no text has
 
     paper: Koehn & Knowles 2017, arXiv:1706.03872, section 3.6 (sums divided by the length)
@@ -57,7 +55,7 @@ def beam_search(
     model.eval()
     try:
         logits, go_on = prompt.read(model, state), going_on(model, compiled)
-        search = _Search(rows, beams, max_new_tokens, length_penalty, enders, prompt.tokens.device)
+        search = _Search(rows, beams, max_new_tokens, length_penalty, prompt.tokens.device)
         state.reorder(search.origins)
         logits = logits[search.origins]
         nothing = logits.new_full((len(logits), 0), NONE, dtype=torch.long)
@@ -76,9 +74,8 @@ def beam_search(
 class _Search:
     """The live texts of every row and the ended ones that were kept."""
 
-    def __init__(self, rows: int, width: int, longest: int, penalty: float, enders: int, device: torch.device):
+    def __init__(self, rows: int, width: int, longest: int, penalty: float, device: torch.device):
         self.rows, self.width, self.longest, self.penalty = rows, width, longest, penalty
-        self.candidates = (1 + max(1, enders)) * width
         self.origins = torch.arange(rows, device=device).repeat_interleave(width)
         self.live = torch.full((rows, width, longest), NONE, device=device)
         self.sums = torch.full((rows, width), -torch.inf, dtype=torch.float64, device=device)
@@ -94,12 +91,16 @@ class _Search:
         and its new token."""
         vocabulary = logp.shape[-1]
         total = (self.sums[..., None] + logp.view(self.rows, self.width, vocabulary)).flatten(1)
-        sums, index = total.topk(min(self.candidates, total.shape[1]))
-        parents, token = index // vocabulary, index % vocabulary
-        texts = self.live.take_along_dim(parents[..., None], 1)
-        texts[..., step] = token
-        last = step + 1 == self.longest
-        ended = torch.ones_like(sums, dtype=torch.bool) if last else ends(texts[..., : step + 1])
+        last, candidates, enough = step + 1 == self.longest, self.width, False
+        while not enough:  # any number of tokens may end a text
+            candidates = min(2 * candidates, total.shape[1])
+            sums, index = total.topk(candidates)
+            parents, token = index // vocabulary, index % vocabulary
+            texts = self.live.take_along_dim(parents[..., None], 1)
+            texts[..., step] = token
+            ended = torch.ones_like(sums, dtype=torch.bool) if last else ends(texts[..., : step + 1])
+            alive = (~ended).sum(1) >= self.width
+            enough = last or candidates == total.shape[1] or bool((alive | self.done).all())
         self._keep(sums / (step + 1) ** self.penalty, texts, ended)
         self.sums, chosen = sums.masked_fill(ended, -torch.inf).topk(min(self.width, sums.shape[1]))
         self.live = texts.take_along_dim(chosen[..., None], 1)

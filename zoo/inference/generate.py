@@ -93,7 +93,6 @@ def _searched(
         beams=beams,
         length_penalty=length_penalty,
         ends=lambda texts: torch.isin(texts[..., -1], ends),
-        enders=len(ends),
         compiled=compiled,
     ).tokens[:, 0]
     return found[:, : int((found >= 0).any(0).sum())]
