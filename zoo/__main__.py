@@ -70,7 +70,8 @@ def _main() -> None:
 
 def _generated(arguments: argparse.Namespace) -> None:
     """The commands that look at a generated corpus."""
-    import zoo.data.source  # noqa: F401  (registers the corpora)
+    import zoo.data.source
+    import zoo.data.tokenizer  # noqa: F401  (both register what options name)
     from zoo.command.compose import compose
     from zoo.config import plain
     from zoo.overview.floor import floor_table
@@ -82,7 +83,8 @@ def _generated(arguments: argparse.Namespace) -> None:
     load_plugins(node["plugins"])
     data = parse_option("data", node["data"], "data")
     if arguments.command == "floor":
-        floor_table(data, arguments.split, arguments.json)
+        tokenizer = parse_option("tokenizer", node["tokenizer"], "tokenizer")
+        floor_table(data, tokenizer, arguments.split, arguments.json)
     else:
         sample(data, arguments.split)
 

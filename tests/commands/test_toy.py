@@ -66,14 +66,21 @@ def test_the_floor_as_json_adds_up(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(sys, "argv", ["zoo", "floor", "data=toy", "--json", *SMALL])
     main()
     found = json.loads(capsys.readouterr().out)
-    assert found["data"] == "toy"
+    assert (found["data"], found["tokenizer"], found["tokens"]) == ("toy", "words", found["words"])
     assert 0 < found["nats"] < 5
+    monkeypatch.setattr(sys, "argv", ["zoo", "floor", "data=toy", "tokenizer=bytes", "--json", *SMALL])
+    main()
+    in_bytes = json.loads(capsys.readouterr().out)
+    assert in_bytes["tokens"] > in_bytes["bytes"] > 3 * found["tokens"]  # end marks are tokens, but no bytes
+    assert in_bytes["nats"] * in_bytes["tokens"] == pytest.approx(found["nats"] * found["tokens"])
+    assert in_bytes["determined"] == found["determined"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["floor", "data=pydoc"], "choose data=toy"),
+        (["floor", "data=toy", "tokenizer.vocabulary=100", *SMALL], "set tokenizer.vocabulary higher"),
         (["floor", "data=toy", "--split", "tset"], "makes no split 'tset' (did you mean test?)"),
         (["sample", "data=toy", "--split", "nope"], "choose from train, validation, test"),
         (["floor", "data=toy", "data.tokens=[9,0,9]"], "makes no split 'validation'"),

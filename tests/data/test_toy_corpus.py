@@ -15,7 +15,7 @@ from tests.data.toy import toy
 from zoo.data.batch import TextBatch
 from zoo.data.batches import Loader
 from zoo.data.building import cache, making
-from zoo.data.building.making import tokenize
+from zoo.data.building.tokens import tokenize
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.generated import END
@@ -88,7 +88,7 @@ def test_a_token_that_begins_several_words_is_charged_for_all_of_them() -> None:
     source = toy(**SMALL)
     document = next(one for part in source.made("train") for one in part.parts(1) if len(source.text(one)) % 2 == 0)
     tokens = tokenize(source.text(document), document, source, Halves())
-    assert len(tokens.words) == len(source.text(document)) // 2 + 1
+    assert len(tokens.ids) == len(source.text(document)) // 2 + 1
     assert tokens.floor.sum(dtype=np.float64) == pytest.approx(document.floor.sum(dtype=np.float64), rel=1e-6)
 
 
@@ -226,7 +226,7 @@ def test_a_corpus_of_one_token_has_one_document(tmp_path: Path) -> None:
 
 
 def test_a_vocabulary_too_small_for_the_language_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"set tokenizer\.vocabulary higher"):
+    with pytest.raises(UserError, match=r"does not know '\w+', .* set tokenizer\.vocabulary higher \(\d+ is enough\)"):
         load_corpus(Option("toy", {**SMALL}), Option("words", {"vocabulary": 100}), str(tmp_path))
     assert not list(tmp_path.glob("*.part"))
 

@@ -31,7 +31,7 @@ TASKS = [name for name in sources.names() if issubclass(sources.get(name), Diagn
 
 def split(sizes: list[int]) -> Split:
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    notes = {key: np.arange(offsets[-1]).astype(np.float32) for key in ("floor", "skill", "distance")}
+    notes = {key: np.arange(offsets[-1]).astype(np.float32) for key in ("floor", "skill", "distance", "width")}
     return Split("test", np.arange(offsets[-1], dtype="<u4"), offsets, 0, True, None, notes)
 
 

@@ -53,7 +53,7 @@ def test_a_pair_in_front_of_its_target_takes_no_more_positions_than_it_has() -> 
     source, target = draw(3, 16, seed=1), draw(3, 8, seed=2)
     source_real, target_real = (real_of([one[i] for one in lengths], (16, 8)[i], "right") for i in (0, 1))
     skill = target * target_real
-    notes = Notes(skill.float(), skill, skill)
+    notes = Notes(skill.float(), skill, skill, skill)
     batch = PairBatch(source * source_real, source_real, target * target_real, target_real, notes)
     for topology in ("decoder_only", "prefix_lm"):
         asked = task("seq2seq", topology, batch)
@@ -71,7 +71,7 @@ def test_a_pair_in_front_of_its_target_takes_no_more_positions_than_it_has() -> 
 
 
 def test_a_continuation_keeps_what_is_known_of_its_tokens_in_every_topology() -> None:
-    notes = Notes(torch.rand(2, 10), draw(2, 10), draw(2, 10))
+    notes = Notes(torch.rand(2, 10), draw(2, 10), draw(2, 10), draw(2, 10))
     documents = torch.tensor([[0] * 8 + [1] * 2, [0] * 2 + [1] * 8])
     for name in ("prefix_lm", "decoder_only", "encoder_decoder"):
         asked = task("seq2seq", name, TextBatch(draw(2, 10), None, documents, notes))

@@ -172,7 +172,11 @@ class PairRows(Rows):
 
 
 def notes_of(notes: Mapping[str, np.ndarray], places: np.ndarray, real: torch.Tensor | None) -> Notes:
-    """The notes of those places, 0 where nothing is real."""
+    """The notes of those places. Where nothing is real all is 0, but for the width: a mark may take that place."""
     floor = torch.from_numpy(notes["floor"][places])
-    skill, distance = (torch.from_numpy(notes[key][places].astype(np.int64)) for key in ("skill", "distance"))
-    return Notes(floor, skill, distance) if real is None else Notes(floor * real, skill * real, distance * real)
+    skill, distance, width = (
+        torch.from_numpy(notes[key][places].astype(np.int64)) for key in ("skill", "distance", "width")
+    )
+    if real is None:
+        return Notes(floor, skill, distance, width)
+    return Notes(floor * real, skill * real, distance * real, width.where(real, 1))

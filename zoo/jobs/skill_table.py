@@ -29,9 +29,9 @@ def _above(split: str, scores: Scores) -> Table:
 
 
 def _right(scores: Scores) -> Table:
-    """Of the targets that are certain, or of all where none is: how many are right, beside what guessing and the source
-    itself score."""
-    table = _table("of what is determined", "targets", "right", "chance", "best", "nats", "of chance", "of best")
+    """Of the words that are certain, or of all where none is: how many are right in every token, beside what guessing
+    and the source itself score."""
+    table = _table("of what is determined", "words", "right", "chance", "best", "nats", "of chance", "of best")
     table.add_column("right, by words back", justify="left")
     for name, skill in scores.skills.items():
         if _asks(skill):
@@ -39,10 +39,10 @@ def _right(scores: Scores) -> Table:
             lines = [skill.lines.get(line, {}) for line in ("chance", "best")]
             table.add_row(
                 name if certain else f"{name} (none determined: all)",
-                f"{skill.determined if certain else skill.tokens:,}",
-                _number(skill.determined_accuracy if certain else skill.accuracy),
+                f"{skill.determined if certain else skill.words:,}",
+                _number(skill.determined_accuracy if certain else skill.word_accuracy),
                 *(_number(line.get("accuracy")) for line in lines),
-                _number(skill.determined_loss if certain else skill.loss),
+                _number(skill.determined_loss if certain else skill.word_loss),
                 *(_number(line.get("nats")) for line in lines),
                 _far(skill.determined_by_distance),
             )

@@ -28,19 +28,25 @@ class Skill:
     floor: float
     """Nats per target under the true source."""
     accuracy: float
+    words: int
+    """Words that are scored whole, whatever the tokens they are written in."""
+    word_accuracy: float | None
+    """Share of them of which every token has the highest logit."""
+    word_loss: float | None
+    """Nats of them, per word."""
     determined: int
-    """Targets that can be known for certain from what stands before them."""
+    """Words that can be known for certain from what stands before them."""
     determined_accuracy: float | None
-    """Share of those that have the highest logit."""
+    """Share of those of which every token has the highest logit."""
     determined_loss: float | None
-    """Nats of those, per target; their floor is 0."""
+    """Nats of those, per word; their floor is 0."""
     by_distance: dict[str, float]
     """Nats above the floor per target, by how many words back that stands on which it depends."""
     determined_by_distance: dict[str, float]
     """`determined_accuracy` by the same."""
     lines: Mapping[str, Mapping[str, float]]
     """What guessing ("chance") and the source itself ("best") score, where it is known: accuracy and nats on the
-    determined targets, or on all when none is."""
+    determined words, or on all when none is."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +125,27 @@ def evaluate(
 
 
 def _note(tally: Tally, notes: Notes, scored: Tensor, loss: Tensor, hit: Tensor) -> None:
-    """Add the scored targets of a task to the sums by skill and distance."""
-    floor, certain = notes.floor[scored].double(), (notes.floor[scored] == 0).double()
-    values = {"tokens": torch.ones_like(floor), "loss": loss[scored], "floor": floor, "right": hit[scored].double()}
-    values |= {"determined": certain, "right_determined": certain * values["right"]}
-    values["loss_determined"] = certain * values["loss"]
-    numbers = {key: value.numpy() for key, value in values.items()}
+    """Add the scored targets of a task to the sums by skill and distance; words count where they begin."""
+    whole, right, nats = _words(notes.width, scored, loss, hit)
+    certain = whole & (notes.floor == 0)
+    values = {"tokens": torch.ones_like(loss), "loss": loss, "floor": notes.floor, "right": hit}
+    values |= {"words": whole, "right_words": whole & right, "loss_words": whole * nats}
+    values |= {"determined": certain, "right_determined": certain & right, "loss_determined": certain * nats}
+    numbers = {key: value[scored].double().numpy() for key, value in values.items()}
     tally.add(notes.skill[scored].long().numpy(), notes.distance[scored].long().numpy(), **numbers)
+
+
+def _words(width: Tensor, scored: Tensor, loss: Tensor, hit: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """For each target whether a word begins there that is scored whole, whether all of it is hit, and its nats."""
+    start = torch.arange(width.shape[1]).expand_as(width)
+    stop = (start + width).clamp(max=width.shape[1])
+
+    def within(part: Tensor) -> Tensor:
+        sums = torch.nn.functional.pad((part * scored).double().cumsum(1), (1, 0))
+        return sums.gather(1, stop) - sums.gather(1, start)
+
+    whole = (width > 0) & (within(torch.ones_like(loss)) == width)
+    return whole, within(hit) == width, within(loss)
 
 
 def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]]]) -> dict[str, Skill]:
@@ -136,12 +156,15 @@ def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]
     found = {}
     for name, count in sums["tokens"].items():
         far = {key: tally.by_distance(name, key) for key in tally.sums}
-        certain = sums["determined"][name]
+        certain, words = sums["determined"][name], sums["words"][name]
         found[name] = Skill(
             tokens=round(count),
             loss=sums["loss"][name] / count,
             floor=sums["floor"][name] / count,
             accuracy=sums["right"][name] / count,
+            words=round(words),
+            word_accuracy=sums["right_words"][name] / words if words else None,
+            word_loss=sums["loss_words"][name] / words if words else None,
             determined=round(certain),
             determined_accuracy=sums["right_determined"][name] / certain if certain else None,
             determined_loss=sums["loss_determined"][name] / certain if certain else None,

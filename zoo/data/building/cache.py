@@ -24,7 +24,7 @@ from zoo.data.tokenizer import Tokenizer, load_tokenizer, tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
 
-FORMAT = 6
+FORMAT = 7
 """Goes up with every change of what is stored, or of how a corpus is split or cut."""
 
 

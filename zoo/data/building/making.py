@@ -10,11 +10,11 @@ import numpy as np
 
 from zoo.data.building.scratch import scratch_file
 from zoo.data.building.store import DTYPES, NOTES, OFFSETS, bytes_unknown, dtype_for
-from zoo.data.generated import END, Documents, Generated
+from zoo.data.building.tokens import tokenize
+from zoo.data.generated import Documents, Generated
 from zoo.data.permutation import mix
 from zoo.data.split import SPLITS
 from zoo.data.tokenizer import Tokenizer
-from zoo.errors import UserError
 
 AT_ONCE = 1 << 16
 """Words that are tokenized together."""
@@ -76,7 +76,7 @@ def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenize
             text = source.text(documents)
             size += len(text)
             tokens = tokenize(text, documents, source, tokenizer)
-            files["tokens"].write(tokens.words.astype(dtype).tobytes())
+            files["tokens"].write(tokens.ids.astype(dtype).tobytes())
             files["offsets"].write((total + tokens.offsets[1:]).astype(OFFSETS).tobytes())
             count, total = count + len(tokens.offsets) - 1, total + int(tokens.offsets[-1])
             if noted:
@@ -93,50 +93,6 @@ def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenize
         "notes": noted,
     }
     return facts, found
-
-
-def tokenize(text: bytes, documents: Documents, source: Generated, tokenizer: Tokenizer) -> Documents:
-    """The documents in the tokens of a tokenizer. The floor of a word stands on the token in which the word begins, all
-    other tokens have 0; a token has the skill and the distance of the word in which it begins."""
-    ids = tokenizer.encode(text)
-    lengths = tokenizer.byte_lengths[ids]
-    if len(lengths) and lengths.min() < 0:
-        raise UserError(
-            f"tokenizer={tokenizer.name} does not know every word of the language, so the floor is not that of its"
-            f" tokens; the language has {len(source.surfaces)} words: set tokenizer.vocabulary higher"
-        )
-    written = np.flatnonzero(documents.words != END)
-    widths = np.array([len(one) for one in source.surfaces])[documents.words]
-    word_starts = (np.cumsum(widths) - widths)[written]
-    token_starts = np.cumsum(lengths) - lengths
-    owner = np.searchsorted(token_starts, word_starts, side="right") - 1
-    floor = np.bincount(owner, weights=documents.floor[written], minlength=len(ids))
-    word = written[np.searchsorted(word_starts, token_starts, side="right") - 1]
-    made = (ids, floor, documents.skill[word], documents.distance[word])
-    return _closed(made, _borders(documents, widths, token_starts, len(text)), documents, source, tokenizer)
-
-
-def _borders(documents: Documents, widths: np.ndarray, token_starts: np.ndarray, size: int) -> np.ndarray:
-    """Before which token each document ends."""
-    ends = np.cumsum(widths)[documents.offsets[1:] - 1]
-    borders = np.searchsorted(token_starts, ends)
-    if not np.array_equal(np.append(token_starts, size)[borders], ends):
-        raise UserError("a token of this tokenizer reaches from one document into the next; use another tokenizer")
-    return borders
-
-
-def _closed(
-    made: tuple[np.ndarray, ...], borders: np.ndarray, documents: Documents, source: Generated, tokenizer: Tokenizer
-) -> Documents:
-    """With the end marks, which pairs do not have."""
-    offsets = np.concatenate([[0], borders])
-    if source.parts > 1:
-        ids, floor, skill, distance = made
-        return Documents(ids, floor.astype(np.float32), skill, distance, offsets)
-    last = documents.offsets[1:] - 1
-    ends = (tokenizer.special.end, documents.floor[last], documents.skill[last], documents.distance[last])
-    ids, floor, skill, distance = (np.insert(one, borders, end) for one, end in zip(made, ends, strict=True))
-    return Documents(ids, floor.astype(np.float32), skill, distance, offsets + np.arange(len(offsets)))
 
 
 def _parts(made: Iterable[Documents]) -> Iterator[Documents]:

@@ -12,9 +12,13 @@ from jaxtyping import Int64
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
 
-NOTES: dict[str, np.dtype[Any]] = {"floor": np.dtype("<f4"), "skill": np.dtype("u1"), "distance": np.dtype("<u4")}
-"""What is known about each token of a generated corpus: −log p under its source, the skill it needs, and how many words
-back that stands on which it depends."""
+NOTES: dict[str, np.dtype[Any]] = {
+    "floor": np.dtype("<f4"),
+    "skill": np.dtype("u1"),
+    "distance": np.dtype("<u4"),
+    "width": np.dtype("<u2"),
+}
+"""What is known about each token of a generated corpus: see `zoo.data.building.tokens.Tokens`."""
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
 OFFSETS = np.dtype("<i8")

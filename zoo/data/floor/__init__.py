@@ -1,17 +1,21 @@
 """The best possible loss on a generated corpus: what its source itself would score."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from zoo.data.building.store import Split
+from zoo.data.building.tokens import Tokens, tokenize
 from zoo.data.floor.tally import Tally
-from zoo.data.generated import END, Generated
+from zoo.data.generated import END, Documents, Generated
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+
+AT_ONCE = 1 << 16
+"""Words that are tokenized together."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +25,10 @@ class Part:
     tokens: int
     nats: float
     """−log p under the source, for each token."""
+    words: int
+    """How many words begin there."""
     determined: int
-    """How many of them are certain; 0 nats. Only of words: a token inside a word is always certain."""
+    """How many of these are certain: 0 nats."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Floor:
     tokens: int
     nats: float
     """Per token: the best possible loss."""
+    words: int
     determined: int
     bytes: int
     bits_per_byte: float
@@ -45,17 +52,17 @@ class Floor:
         return asdict(self)
 
 
-def floor_of_source(source: Generated, split: str) -> Floor:
-    """The floor of a split for each word, made anew; nothing is read or stored."""
+def floor_of_source(source: Generated, split: str, tokenizer: Tokenizer | None = None) -> Floor:
+    """The floor of a split for each token, or without a tokenizer for each word, made anew; nothing is stored. Raises
+    UserError for a tokenizer that lacks a word."""
     tally, size = Tally(source.skills), 0
-    widths = np.array([len(one) for one in source.surfaces])
-    for documents in source.made(split):
-        scored = _scored(documents.offsets, source.parts)
-        words = documents.words[scored]
-        size += int(widths[words].sum())
-        if source.parts > 1:  # pairs have no end marks
-            scored[documents.words == END] = False
-        _add(tally, documents.skill, documents.distance, documents.floor, documents.words != END, scored)
+    sizes = np.array([len(one) for one in source.surfaces]) if tokenizer is None else tokenizer.byte_lengths
+    for documents in (part for made in source.made(split) for part in made.parts(AT_ONCE)):
+        if tokenizer is None:
+            tokens = _words(documents, source)
+        else:
+            tokens = tokenize(source.text(documents), documents, source, tokenizer)
+        size += _add(tally, vars(tokens), tokens.ids, sizes, _scored(tokens.offsets, source.parts))
     return _floor(tally, size, f"the {split} split")
 
 
@@ -65,10 +72,16 @@ def floor_of_split(split: Split, tokenizer: Tokenizer, skills: Sequence[str], pa
     if split.notes is None:
         raise UserError(f"the floor of the {split.name} split is not stored; held-out splits of data=toy have one")
     tally, scored = Tally(skills), _scored(split.offsets, parts)
-    text = split.tokens != tokenizer.special.end
-    _add(tally, split.notes["skill"], split.notes["distance"], split.notes["floor"], text, scored)
-    size = int(tokenizer.byte_lengths[split.tokens[scored]].sum())
+    size = _add(tally, split.notes, split.tokens, tokenizer.byte_lengths, scored)
     return _floor(tally, size, f"the {split.name} split")
+
+
+def _words(documents: Documents, source: Generated) -> Tokens:
+    """Each word as a token; pairs have no end marks."""
+    kept = (documents.words != END) | (source.parts == 1)
+    offsets = np.concatenate([[0], np.cumsum(kept)])[documents.offsets]
+    notes = (documents.floor[kept], documents.skill[kept], documents.distance[kept])
+    return Tokens(documents.words[kept], offsets, *notes, np.ones(int(kept.sum()), dtype=np.int64))
 
 
 def _scored(offsets: np.ndarray, parts: int) -> np.ndarray:
@@ -77,30 +90,33 @@ def _scored(offsets: np.ndarray, parts: int) -> np.ndarray:
     return np.repeat(last, np.diff(offsets))
 
 
-def _add(
-    tally: Tally, skill: np.ndarray, distance: np.ndarray, floor: np.ndarray, text: np.ndarray, scored: np.ndarray
-) -> None:
-    nats = floor[scored].astype(np.float64)
+def _add(tally: Tally, notes: Mapping[str, np.ndarray], ids: np.ndarray, sizes: np.ndarray, scored: np.ndarray) -> int:
+    """Count the scored tokens; returns their bytes."""
+    nats, size = notes["floor"][scored].astype(np.float64), sizes[ids[scored]]
+    words = notes["width"][scored] > 0
     tally.add(
-        skill[scored].astype(np.int64),
-        distance[scored].astype(np.int64),
+        notes["skill"][scored].astype(np.int64),
+        notes["distance"][scored].astype(np.int64),
         tokens=np.ones(len(nats)),
         floor=nats,
-        text=nats * text[scored],
-        determined=(nats == 0).astype(np.float64),
+        text=nats * (size > 0),
+        words=words.astype(np.float64),
+        determined=(words & (nats == 0)).astype(np.float64),
     )
+    return int(size.sum())
 
 
 def _floor(tally: Tally, size: int, what: str) -> Floor:
     if not tally.sums or not tally.total("tokens"):
         raise UserError(f"{what} is empty; give it a size in data.tokens")
-    keys = ("tokens", "floor", "determined")
+    keys = ("tokens", "floor", "words", "determined")
     skills = _parts(*(tally.by_skill(key) for key in keys))
     distances = {name: _parts(*(tally.by_distance(name, key) for key in keys)) for name in skills}
     tokens = tally.total("tokens")
     return Floor(
         tokens=int(tokens),
         nats=tally.total("floor") / tokens,
+        words=int(tally.total("words")),
         determined=int(tally.total("determined")),
         bytes=size,
         bits_per_byte=tally.total("text") / size / math.log(2),
@@ -109,5 +125,5 @@ def _floor(tally: Tally, size: int, what: str) -> Floor:
     )
 
 
-def _parts(tokens: dict[str, float], floor: dict[str, float], determined: dict[str, float]) -> dict[str, Part]:
-    return {key: Part(int(n), floor[key] / n, int(determined[key])) for key, n in tokens.items()}
+def _parts(tokens: dict[str, float], floor: dict[str, float], *counts: dict[str, float]) -> dict[str, Part]:
+    return {key: Part(int(n), floor[key] / n, *(int(one[key]) for one in counts)) for key, n in tokens.items()}
