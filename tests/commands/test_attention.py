@@ -40,7 +40,7 @@ def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, t
     with Browser() as browser:
         for width in (400, 1600):
             browser.open(folder / "attention.html", width=width)
-            assert browser.ask("document.querySelectorAll('.mark.heat').length") == 9
+            assert browser.ask("document.querySelectorAll('.heatmaplayer image').length") == 9
             assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
         assert not browser.complaints
         assert [one for one in browser.requests if not one.startswith(("file:", "data:", "blob:"))] == []

@@ -47,7 +47,7 @@ def test_both_phases_are_measured_and_drawn(command: Command, folder: Path) -> N
     with Browser() as browser:
         for width in (400, 1600):
             browser.open(folder / "latency.html", width=width)
-            assert browser.ask("document.querySelectorAll('.chart .drawn').length") >= 4
+            assert browser.ask("document.querySelectorAll('.chart .main-svg').length") >= 4
             assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
         assert not browser.complaints
         assert [one for one in browser.requests if not one.startswith(("file:", "data:", "blob:"))] == []

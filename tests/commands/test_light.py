@@ -27,7 +27,7 @@ else:
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
-WITHOUT_TORCH = f"HEAVY = ('torch', 'numpy', 'transformers', 'scipy'){WITHOUT}"
+WITHOUT_TORCH = f"HEAVY = ('torch', 'numpy', 'transformers', 'scipy', 'plotly'){WITHOUT}"
 WITHOUT_COMPILER = f"HEAVY = ('torch._dynamo', 'torch._inductor'){WITHOUT}"
 
 

@@ -62,5 +62,5 @@ def test_a_thousand_runs_take_seconds_and_no_torch(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 10
-    assert (folder / "report.html").stat().st_size < 500_000
+    assert (folder / "report.html").stat().st_size < 7_000_000
     assert (folder / "results.csv").read_text().count("\n") == 1001

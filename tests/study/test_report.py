@@ -541,7 +541,7 @@ def test_a_browser_shows_the_report_at_both_widths(report: Report, tmp_path: Pat
             charts = browser.ask("document.querySelectorAll('.chart').length")
             assert charts >= 14
             assert (
-                browser.ask("[...document.querySelectorAll('.chart')].filter(c => c.querySelector('.mark')).length")
+                browser.ask("[...document.querySelectorAll('.chart')].filter(c => c.querySelector('.trace')).length")
                 == charts
             )
             assert browser.ask("document.documentElement.scrollWidth <= innerWidth")

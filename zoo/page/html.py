@@ -4,17 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from zoo.page.content import Axis, Code, Figure, Grid, Page, Table, Word
+from zoo.page.content import Axis, Code, Figure, Grid, Page, Section, Table, Word
 from zoo.page.text import pieces, shown, sort_value, wrapped
 
 HERE = Path(__file__).parent
 
-SCRIPTS = ("scale.js", "marks.js", "chart.js", "page.js")
-"""In the order in which they need each other."""
-
 
 def html(page: Page) -> str:
-    """The whole file, in which the script that draws stands once."""
+    """The whole file. The library that draws (plotly.js, 4.8 MB) is in it once, and only when there is a figure."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -32,22 +29,31 @@ def html(page: Page) -> str:
     return environment.get_template("page.html.j2").render(
         page=page,
         css=(HERE / "page.css").read_text(encoding="utf-8"),
-        script="\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS),
+        script=(HERE / "page.js").read_text(encoding="utf-8"),
+        plotly=_plotly() if any(_has_figure(section) for section in page.sections) else "",
     )
 
 
 def spec(figure: Figure) -> str:
-    """What the script draws, as JSON that may stand inside a script element."""
-    axes = {"x": _axis(figure.x, zero=figure.zero == "x"), "y": _axis(figure.y, zero=figure.zero == "y")}
-    found = {"height": figure.height, **axes, "marks": list(figure.marks)}
-    text = json.dumps(found, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    """What plotly draws, as JSON that may stand inside a script element."""
+    layout: dict[str, Any] = {
+        "height": figure.height,
+        "xaxis": _axis(figure.x, zero=figure.zero == "x"),
+        "yaxis": _axis(figure.y, zero=figure.zero == "y"),
+        "showlegend": sum(bool(mark["showlegend"]) for mark in figure.marks) > 1,
+    }
+    text = json.dumps({"data": list(figure.marks), "layout": layout}, allow_nan=False, ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _axis(axis: Axis, zero: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"title": axis.title, "log": axis.log, "zero": zero}
+    found: dict[str, Any] = {"title": {"text": axis.title}, "zeroline": zero, "automargin": True}
+    if axis.log:
+        found |= {"type": "log", "dtick": "D2", "minorloglabels": "complete", "exponentformat": "SI"}
     if axis.categories:
-        found |= {"categories": list(axis.categories), "labels": [wrapped(one) for one in axis.categories]}
+        labels = [wrapped(one) for one in axis.categories]
+        found |= {"type": "category", "categoryorder": "array", "categoryarray": list(axis.categories)}
+        found |= {"tickmode": "array", "tickvals": list(axis.categories), "ticktext": labels}
     return found
 
 
@@ -57,5 +63,15 @@ def numeric(table: Table, place: int) -> bool:
     return bool(cells) and all(isinstance(cell, int | float) for cell in cells)
 
 
+def _has_figure(section: Section) -> bool:
+    return any(isinstance(block, Figure | Grid) for block in section.blocks)
+
+
 def _is(kind: type) -> Any:
     return lambda one: isinstance(one, kind)
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())

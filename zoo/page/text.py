@@ -45,8 +45,8 @@ def pieces(text: str) -> list[tuple[bool, str]]:
     return [(place % 2 == 1, part) for place, part in enumerate(parts) if part]
 
 
-def wrapped(name: str, width: int = 20, most: int = 2) -> list[str]:
-    """The lines of a name that fit beside a chart, broken where a word or an override ends, at most so many."""
+def wrapped(name: str, width: int = 20, most: int = 2) -> str:
+    """A name in lines that fit beside a chart, broken where a word or an override ends, and cut after `most` lines."""
     lines = [""]
     for word in re.findall(r"[^\s=./_,]+[\s=./_,]*|[\s=./_,]+", name):
         if lines[-1] and len(lines[-1]) + len(word) > width:
@@ -54,7 +54,7 @@ def wrapped(name: str, width: int = 20, most: int = 2) -> list[str]:
         lines[-1] += word
     if len(lines) > most:
         lines = [*lines[: most - 1], f"{lines[most - 1].rstrip()}…"]
-    return [line.rstrip() for line in lines]
+    return "<br>".join(line.rstrip().replace("&", "&amp;").replace("<", "&lt;") for line in lines)
 
 
 def short(name: str, most: int = 32) -> str:
