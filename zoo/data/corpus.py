@@ -1,6 +1,6 @@
 """A corpus: split, tokenized once, found again by what it was made of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,22 +54,27 @@ class Corpus:
         return self.splits[name]
 
 
-def load_corpus(data: Option, tokenizer: Option | Tokenizer, cache: str) -> Corpus:
+def load_corpus(
+    data: Option, tokenizer: Option | Tokenizer, cache: str, before_building: Callable[[], None] = lambda: None
+) -> Corpus:
     """The corpus of a data option, in the tokens of a tokenizer that is trained on its train split, or that is given.
 
-    Built once in `<cache>/<hash>/`, by one process at a time; a damaged folder is built again. Raises UserError for
-    what is wrong with the data, and for a cache that cannot be written."""
+    Built once in `<cache>/<hash>/`, by one process at a time; a damaged folder is built again. `before_building` is
+    called where it is not there yet, and may refuse. Raises UserError for what is wrong with the data, and for a cache
+    that cannot be written."""
     source = sources.build(data)
     root = files.resolve(cache)
     made, known = source.content(), Known(root, data, source)
     content, reading = made or known.content(), None
     with _written(root):
         if content is None:
+            before_building()
             reading = scan(source, root)
             content = reading.content
         folder = root / built.key(content, source, tokenizer)
         found = built.read(folder)
         if found is None:
+            before_building()
             reading = None if made else reading or scan(source, root)
             folder = root / built.key(reading.content if reading else content, source, tokenizer)
             root.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,9 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     refuse_idle(experiment, overrides)
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
-    refuse_early(experiment, matched=wanted is not None and wanted.get("target") != "none")
-    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache)
+    matched = wanted is not None and wanted.get("target") != "none"
+    refuse = partial(refuse_early, experiment, matched=matched)  # where the corpus is there, its parts refuse as soon
+    corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache, before_building=refuse)
     corpus.split("train")  # refuses a corpus without one
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
