@@ -68,7 +68,6 @@ def load_corpus(
     content, reading = made or known.content(), None
     with _written(root):
         if content is None:
-            before_building()
             reading = scan(source, root)
             content = reading.content
         folder = root / built.key(content, source, tokenizer)
