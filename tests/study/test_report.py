@@ -412,6 +412,16 @@ def test_only_what_is_better_is_called_favourable(
     assert said in report.page.answer
 
 
+def test_the_answer_says_which_variants_diverged(tmp_path: Path) -> None:
+    loss = noisy({"base": 0.0, "wild": 0.0, "half": 0.05}, sd=0.0, shared=0.0)
+
+    def some(variant: str, tuning: Any, seed: int) -> float | None:
+        return None if variant == "wild" or (variant == "half" and seed < 3) else loss(variant, tuning, seed)
+
+    said = built(write_study(tmp_path, some, ("base", "wild", "half"))).page.answer
+    assert "`wild` (diverged on 8 of 8 seeds), `half` (+0.0500, diverged on 3 of 8 seeds)" in said
+
+
 def test_one_seed_says_nothing_of_how_far_seeds_differ(tmp_path: Path) -> None:
     effects = {"base": 0.0, "other": 0.25}
     report = built(write_study(tmp_path / "one", noisy(effects, 0.0), tuple(effects), range(1)))

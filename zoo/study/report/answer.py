@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from zoo.number import counted
 from zoo.study.metric import read_metric
 from zoo.study.report.findings import Findings
+from zoo.study.report.numbers import plus
 from zoo.study.verdict import Row
 
 NAMED = 4
@@ -56,7 +58,11 @@ def _are(count: int) -> str:
 
 
 def _by(row: Row) -> str:
-    return "" if row.difference is None else f" ({row.difference.mean:+.4f})".replace("-", "−")
+    """The mean difference, which is of the seeds that came to their end, and how many did not."""
+    parts = [] if row.difference is None else [plus(row.difference.mean)]
+    if row.losses:
+        parts.append(f"diverged on {row.losses} of {counted(row.n, 'seed')}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _withheld(findings: Findings) -> str:
