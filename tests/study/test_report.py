@@ -458,6 +458,15 @@ def test_variants_that_end_alike_are_not_told_apart(tmp_path: Path) -> None:
     assert "All end at a" in section(report, "curves")
 
 
+def test_how_far_above_the_floor_is_said_in_total_and_by_skill_beside_chance(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, lambda variant, _, seed: 2.0 + seed / 8 + (variant == "other"), seeds=range(2))
+    rows = [line.split(" | ") for line in section(built(folder), "skills").splitlines() if line.startswith("| ")]
+    total = [row[2:4] for row in rows if row[0] == "| in total"]
+    assert total == [["0.562", "0.500 … 0.625"], ["1.562", "1.500 … 1.625"]]  # of a floor of 1.5
+    recall = [row[4:6] for row in rows if row[0] == "| recall"]
+    assert recall == [["0.500", "0.125"]] * 2
+
+
 def test_a_variant_without_words_at_a_distance_is_not_the_nearest_there(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}), ("base", "other"), range(2))
     for run in ("run-0", "run-1"):  # those of base

@@ -1,6 +1,7 @@
 """How far back a model can reach: loss above the floor by distance, recall first."""
 
 from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, line
+from zoo.study.report.chance import chance
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean
 from zoo.study.run import Run
@@ -74,14 +75,15 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         for name, one in found.items()
     ]
     rows: list[list[Cell]] = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
-    chance = _chance(findings, skill)
-    if chance is not None:
-        marks.append(line("chance", distances, [chance] * len(distances), len(findings.question.names)))
-        rows.append(["chance", *[chance] * len(distances)])
+    evidence = findings.evidence
+    guessed = chance((run for name in evidence.shown for run in evidence.done(name)), skill)
+    if guessed is not None:
+        marks.append(line("chance", distances, [guessed] * len(distances), len(findings.question.names)))
+        rows.append(["chance", *[guessed] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
     far = distances[-1]
     best, value = max(_known(found, far).items(), key=lambda one: one[1])
-    than = "" if chance is None else f", where chance gives {chance:.1%}"
+    than = "" if guessed is None else f", where chance gives {guessed:.1%}"
     title = f"{skill.capitalize()}, {far} words back: `{best}` is right most often, in {value:.1%}{than}"
     return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
 
@@ -90,17 +92,6 @@ def _known(found: dict[str, dict[str, list[float]]], distance: str) -> dict[str,
     """The mean of each variant that has words at that distance; at least one has."""
     means = {name: mean(one.get(distance, [])) for name, one in found.items()}
     return {name: value for name, value in means.items() if value is not None}
-
-
-def _chance(findings: Findings, skill: str) -> float | None:
-    """What guessing gets right, where the corpus says so."""
-    for name in findings.evidence.shown:
-        for run in findings.evidence.done(name):
-            lines = run.scores.get("test", {}).get("skills", {}).get(skill, {}).get("lines") or {}
-            value = (lines.get("chance") or {}).get("accuracy")
-            if isinstance(value, int | float):
-                return float(value)
-    return None
 
 
 def _start(distance: str) -> float:

@@ -1,6 +1,7 @@
-"""Loss above the floor by skill, on corpora whose source is known."""
+"""Loss above the floor, in total and by skill, on corpora whose source is known."""
 
 from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
+from zoo.study.report.chance import chance
 from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean, spread
 from zoo.study.run import Run
@@ -23,19 +24,38 @@ def section(findings: Findings) -> Section:
         line(name, skills, [mean(one.get(skill, [])) for skill in skills], evidence.slot(name), dots=True)
         for name, one in above.items()
     ]
-    right = {name: _right(evidence.done(name)) for name in above}
-    rows: list[list[Cell]] = [
-        [skill, name, mean(one[skill]), spread(one[skill]), mean(right[name].get(skill, [])), len(one[skill])]
-        for skill in skills
-        for name, one in above.items()
-        if one.get(skill)
-    ]
-    columns = [Column("skill"), Column("variant"), Column("above the floor (nats per target)", 3)]
     table = Table(
-        [*columns, Column("least … greatest seed"), Column("right, of what is determined", 3), Column("seeds")], rows
+        [
+            *(Column("skill"), Column("variant"), Column("above the floor (nats per target)", 3)),
+            *(Column("least … greatest seed"), Column("right, of what is determined", 3)),
+            *(Column("chance", 3), Column("seeds")),
+        ],
+        _rows(findings, above, skills),
     )
     y = Axis("loss above the floor (nats per target)")
     return Section("skills", TITLE, [Figure(_title(above, skills), marks, Axis("skill", categories=skills), y, table)])
+
+
+def _rows(findings: Findings, above: dict[str, dict[str, list[float]]], skills: list[str]) -> list[list[Cell]]:
+    """In total, then skill by skill, each variant below the other."""
+    runs = {name: findings.evidence.done(name) for name in above}
+    total = {name: _total(done) for name, done in runs.items()}
+    rows: list[list[Cell]] = [
+        ["in total", name, mean(one), spread(one), None, None, len(one)] for name, one in total.items() if one
+    ]
+    right = {name: _right(done) for name, done in runs.items()}
+    for skill in skills:
+        for name, one in above.items():
+            if values := one.get(skill):
+                known = (mean(right[name].get(skill, [])), chance(runs[name], skill))
+                rows.append([skill, name, mean(values), spread(values), *known, len(values)])
+    return rows
+
+
+def _total(runs: list[Run]) -> list[float]:
+    tests = [run.scores.get("test", {}) for run in runs]
+    both = [(one.get("loss"), one.get("floor")) for one in tests]
+    return [a - b for a, b in both if isinstance(a, int | float) and isinstance(b, int | float)]
 
 
 def _by_skill(runs: list[Run]) -> dict[str, list[float]]:
