@@ -240,3 +240,20 @@ def test_values_that_make_no_language_are_refused_by_name(keys: dict[str, Any]) 
 def test_every_act_has_a_use() -> None:
     used = {one.act for situation in situations(Settings()).values() for row in situation.rows for one in row}
     assert used == set(Act)
+
+
+def test_shares_are_summed_as_they_are_written() -> None:
+    assert 0.9 + 0.05 > 0.95
+    toy(distractors=0.9, nesting=0.05)
+    assert 0.81 + 0.07 + 0.07 + 0.05 > 1
+    toy(recall=0.81, copying=0.07, facts=0.07, arithmetic=0.05)
+    with pytest.raises(UserError, match="must sum to at most 1"):
+        toy(recall=0.81, copying=0.07, facts=0.07, arithmetic=0.051)
+
+
+def test_a_sentence_is_the_last_with_a_chance_of_one_in_so_many_from_the_shortest_length_on() -> None:
+    ends = []
+    for text in texts(made(800, sentences=4.0, shortest=30, **SMALL)):
+        stops = [place for place, word in enumerate(text) if word == "." and place + 1 >= 30]
+        ends.append(len(stops))
+    assert np.mean(ends) == pytest.approx(4, abs=5 * np.sqrt(12 / 800))

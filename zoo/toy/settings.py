@@ -1,6 +1,7 @@
 """What can be set about the language. Each skill has a rate that switches it off and something that makes it harder."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from zoo.errors import UserError
 from zoo.toy import words
@@ -41,7 +42,7 @@ class Settings:
         for key in ("distractors", "nesting"):
             if getattr(self, key) > 0.9:
                 raise UserError(f"data.{key}={getattr(self, key)} leaves no room for verbs; set it to at most 0.9")
-        if self.distractors + self.nesting > 0.95:
+        if exact(self.distractors) + exact(self.nesting) > exact(0.95):
             raise UserError(
                 f"data.distractors={self.distractors} and data.nesting={self.nesting} leave no room for verbs;"
                 " their sum must be at most 0.95"
@@ -49,10 +50,10 @@ class Settings:
         kinds = ("recall", "copying", "facts", "arithmetic")
         for key in kinds:
             self._range(key, 0, 1, "it is a share of the sentences")
-        if sum(getattr(self, key) for key in kinds) > 1:
+        if sum(exact(getattr(self, key)) for key in kinds) > 1:
             shares = ", ".join(f"data.{key}={getattr(self, key)}" for key in kinds)
             raise UserError(f"{shares}: these shares of the sentences must sum to at most 1")
-        self._range("sentences", 1, LONGEST, "documents have that many sentences on average")
+        self._range("sentences", 1, LONGEST, "a sentence is the last with a chance of one in so many")
         self._range("shortest", 0, LONGEST, "no document ends before that many words")
         self._range("lexicon", 1, len(words.CREATURES), "it is how many words a list has")
         self._range("zipf", 0, 4, "it is the exponent of the word frequencies")
@@ -68,3 +69,8 @@ class Settings:
         value = getattr(self, key)
         if not low <= value <= high:
             raise UserError(f"data.{key}={value} must be between {low} and {high}: {why}")
+
+
+def exact(value: float) -> Fraction:
+    """The number as it is written: 0.9 + 0.05 is 0.95, as floats it is more."""
+    return Fraction(str(value))
