@@ -217,3 +217,28 @@ def test_a_browser_draws_the_page_and_sorts_its_tables(tmp_path: Path) -> None:
         assert max(browser.ask(widths)) <= 300  # the window has not changed
         assert set(browser.requests) == {path.as_uri()}
         assert not browser.complaints
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="there is no /usr/bin/chromium here")
+def test_a_printed_table_fits_its_page_and_breaks_no_number_or_word(tmp_path: Path) -> None:
+    """As wide as the verdicts of a chain, on paper of 182 mm between the margins."""
+    heads = ["variant", "verdict", "difference (nats per token)", "95 % interval", "pairs", "p, corrected"]
+    heads += ["p, not corrected", "mean (nats per token)", "against", "runs", "detectable (80 %)"]
+    row = ["a long name of a variant", Word("worse", "bad"), 0.0246, "+0.0134\u00a0…\u00a0+0.0357", 9, 0.0352]
+    row += [0.0078, 2.022, "transformer_2017", "18\u00a0done", 0.0286]
+    table = Table(
+        [Column(name, 4 if type(cell) is float else None) for name, cell in zip(heads, row, strict=True)], [row]
+    )
+    path = tmp_path / "page.html"
+    path.write_text(html(Page("t", "a", [Section("s", "S", [table])])))
+    lines = """[...document.querySelectorAll('td:not(:first-child)')].map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size;
+    })"""
+    with Browser() as browser:
+        browser.open(path, width=688, media="print")
+        assert set(browser.ask(lines)) == {1}
+        assert browser.ask(
+            "document.querySelector('.table').scrollWidth <= document.querySelector('.table').clientWidth"
+        )
