@@ -78,6 +78,7 @@ def test_what_cannot_be_filled_is_refused_with_one_sentence() -> None:
     cases = [
         (masked_run(), "the agent", {}, r"it does not go on from a text: write \[MASK\]"),
         (masked_run(), "", {}, r"write \[MASK\] where a token is missing"),
+        (masked_run(), "the [MASK]", {"top_k": 5}, "top_k=5 does nothing at temperature=0"),
         (masked_run(), "the[MASK] vanishes", {}, "does not know ' vanishes'"),
         (run_of(), "the[MASK]", {}, "was not trained to fill blanks"),
         (masked_run(), "[MASK]", {"order": "left"}, "choose from confidence, together"),

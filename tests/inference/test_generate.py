@@ -1,6 +1,7 @@
 """Generation: tokens of a row depend on that row alone, and are drawn from what the model says."""
 
 import itertools
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -9,10 +10,12 @@ from scipy.stats import chisquare
 from torch import Tensor, nn
 
 from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, build, draw, learned, model, model_node, real_of, with_window
-from tests.inference.runs import Rigged
+from tests.inference.runs import Rigged, run_of
 from zoo.errors import UserError
-from zoo.inference.generate import generate
+from zoo.inference.generate import generate, refuse_wrong_beams
+from zoo.inference.prompt import refuse_no_model, row_keys
 from zoo.inference.sampling import Sampling
+from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.stream import NONE
 from zoo.inputs import check_inputs
 from zoo.model import Model
@@ -143,6 +146,10 @@ def test_a_repetition_penalty_acts_on_what_the_row_has_already() -> None:
     assert rule._penalised(logits, torch.tensor([[0, 1, NONE]])).tolist() == [[1.0, -2.0, 1.5, 0.0]]
 
 
+def empty_source(source: Tensor, real: Tensor | None) -> Tensor:
+    return generate(model(topology="encoder_decoder"), draw(2, 1), source=source, source_padding=real)
+
+
 def test_bad_input_is_told_in_a_sentence() -> None:
     built = model(position=learned(8))
     cases = [
@@ -152,6 +159,16 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         (lambda: generate(built, draw(2, 2), padding=real_of([2, 0], 2, "left")), "no real token"),
         (lambda: generate(model("bert"), draw(1, 2)), "cannot go on token by token"),
         (lambda: generate(built, draw(1, 2), max_new_tokens=2, seeds=[1, 2]), "2 seeds for 1 rows"),
+        (lambda: generate(built, draw(1, 2), max_new_tokens=2, stop=[1, 13]), "stop has 13, .* vocabulary is 0 to 12"),
+        (lambda: generate(model(), draw(1, 2), max_new_tokens=10**14), "new tokens need at least"),
+        (lambda: generate(model(), draw(1, 2), topk=3), r"has no 'topk' \(did you mean top_k\?\)"),
+        (lambda: generate(model(), draw(1, 2), banned=3), "has no 'banned'"),
+        (lambda: generate(model(), draw(1, 2), temperature=0, top_p=0.5), "top_p=0.5 does nothing at temperature=0"),
+        (lambda: generate(model(), draw(1, 2), drafted=7), "drafted=7 does nothing without a draft"),
+        (lambda: generate(model(), draw(1, 2), length_penalty=2.0), "length_penalty=2.0 does nothing without beams"),
+        (lambda: generate(model(), draw(1, 2), beams=2, length_penalty=1e3), "at least 0 and at most 10"),
+        (lambda: empty_source(draw(2, 4), real_of([4, 0], 4, "left")), "a row of the source has no real token"),
+        (lambda: empty_source(draw(2, 0), None), "a row of the source has no real token"),
         (lambda: Sampling(top_p=0.0), "top_p=0.0"),
     ]
     for call, words in cases:
@@ -214,6 +231,27 @@ def test_a_source_is_read_once() -> None:
     built(draw(2, 2), source=draw(2, 4), state=state)
     with pytest.raises(UserError, match="has read its source already"):
         built(draw(2, 2), source=draw(2, 4), state=state)
+
+
+@pytest.mark.parametrize(
+    ("refuse", "words"),
+    [
+        (lambda: row_keys(2, 0, 5), "seeds=5: a seed must be a whole number"),
+        (lambda: row_keys(2, 0, [1.5, 2]), r"seeds=\[1.5, 2\]: a seed must be"),
+        (lambda: row_keys(2, "a", None), "seed='a': a seed must be"),
+        (lambda: refuse_wrong_beams(2, "1", Sampling()), "length_penalty='1' must be at least 0 and at most 10"),
+        (lambda: refuse_wrong_draft(model(), model(), "2"), "drafted='2' must be a whole number"),
+        (lambda: refuse_wrong_draft(model(), "runs/small", 4), "the draft must be a model, .* got str"),
+        (lambda: refuse_no_model("model", run_of()), "model must be a model, .* got Run"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_by_the_check_itself(refuse: Callable[[], None], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        refuse()
+
+
+def test_the_seed_of_a_row_is_its_value_whatever_kind_of_whole_number_it_is() -> None:
+    assert row_keys(2, 0, torch.tensor([4, 5])) == row_keys(2, 0, [4, 5])
 
 
 ABSURD = [{"temperature": 1e-40}, {"repetition_penalty": 1e-45}, {"temperature": "1"}, {"top_k": 1.5}]

@@ -121,7 +121,7 @@ def test_a_draft_that_cannot_guess_for_the_model_is_refused(monkeypatch: pytest.
         ({"draft": model(topology="encoder_decoder")}, "one reads a source and one does not"),
         ({"draft": model(position=learned(8))}, "need more positions than the 8"),
         ({"draft": stiff}, "cannot go back in its state, which a state that can be rolled back needs"),
-        ({"draft": target, "drafted": 0}, "drafted=0 must be at least 1"),
+        ({"draft": target, "drafted": 0}, "drafted=0 must be a whole number, at least 1"),
         ({"draft": target, "beams": 2}, "a beam search has no use for a draft"),
     ]
     for settings, words in cases:

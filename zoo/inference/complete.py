@@ -7,17 +7,11 @@ from zoo.errors import UserError
 from zoo.inference.completion import Completion, Watch, watch_nothing
 from zoo.inference.generate import refuse_wrong_beams
 from zoo.inference.opening import objective_of, open_with
-from zoo.inference.prompt import Prompt
 from zoo.inference.settings import Settings
 from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.ways import guessed, searched, streamed
-from zoo.memory import refuse_beyond
-from zoo.number import counted
 from zoo.run import Run
 from zoo.schema import typed
-
-LEAST_ELEMENT, LEAST_TEXT = 2, 500
-"""Bytes of a number of a state in the smallest dtype, and of what is kept of a text on its way."""
 
 
 def complete(run: Run, text: str | Sequence[str], *, draft: Run | None = None, **settings: Any) -> list[str]:
@@ -52,37 +46,21 @@ def continuations(
         raise UserError("there is no prompt; give at least one text")
     if objective_of(run).fills:
         raise UserError("this run fills blanks and cannot go on from a text: zoo.fill(run, 'the [MASK] learns')")
-    if draft is None and settings.drafted != Settings.drafted:
-        raise UserError(f"drafted={settings.drafted} does nothing without a draft; leave it out")
     special = run.tokenizer.special
     sampling = settings.sampling(banned=(special.start, special.mask))
     refuse_wrong_beams(settings.beams, settings.length_penalty, sampling)
-    if draft is not None:
-        refuse_wrong_draft(run.model, draft.model, settings.drafted, settings.beams)
-        if draft.tokenizer.fingerprint != run.tokenizer.fingerprint:
-            raise UserError("the draft was trained with another tokenizer, so it cannot guess for this run")
+    refuse_wrong_draft(run.model, draft and draft.model, settings.drafted, settings.beams)
+    if draft is not None and draft.tokenizer.fingerprint != run.tokenizer.fingerprint:
+        raise UserError("the draft was trained with another tokenizer, so it cannot guess for this run")
     prompt = open_with(run, prompts)
     for one in (run, draft):
         if one is not None:
             prompt.refuse_unless_fits(one.model, settings.max_new_tokens)
-    _refuse_too_many(run, prompt, settings, alone=draft is not None)
+    wide = max(settings.samples, settings.beams)
+    prompt.refuse_beyond_memory(run.model, settings.max_new_tokens, wide, alone=draft is not None)
     if settings.beams > 1:
         return searched(run, prompts, prompt, settings, sampling, compiled)
     rows = [text for text in prompts for _ in range(settings.samples)]
     if draft is not None:
         return guessed(run, draft, rows, prompt, settings, sampling, watch, compiled)
     return streamed(run, rows, prompt, settings, sampling, watch, compiled)
-
-
-def _refuse_too_many(run: Run, prompt: Prompt, settings: Settings, *, alone: bool) -> None:
-    """Raises UserError where the states of all rows, or of one row if each is generated `alone`, and what is kept of
-    every text are more than the memory there is."""
-    rows = len(prompt.tokens) * max(settings.samples, settings.beams)
-    read = 0 if prompt.source is None else prompt.source.shape[1]
-    state = LEAST_ELEMENT * run.model.state_elements(prompt.tokens.shape[1] + settings.max_new_tokens, read)
-    refuse_beyond(
-        rows * LEAST_TEXT + (1 if alone else rows) * state,
-        prompt.tokens.device,
-        f"{counted(rows, 'text')} of {settings.max_new_tokens:,} new tokens need",
-        "make max_new_tokens, samples or beams smaller, or give fewer prompts",
-    )

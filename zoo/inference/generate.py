@@ -1,7 +1,7 @@
 """Go on from a prompt, token by token."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
@@ -9,15 +9,20 @@ from torch import Tensor
 
 from zoo.errors import UserError
 from zoo.inference.beam import beam_search
-from zoo.inference.prompt import Prompt, checked_stops, draw_luck, row_keys
+from zoo.inference.prompt import Prompt, checked_stops, draw_luck, refuse_no_model, row_keys
 from zoo.inference.sampling import Sampling
-from zoo.inference.speculative import refuse_wrong_draft, speculate
+from zoo.inference.settings import DRAWING
+from zoo.inference.speculative import DRAFTED, refuse_wrong_draft, speculate
 from zoo.inference.stream import NONE, stream_tokens
 from zoo.luck import generator_for
 from zoo.model import Model
+from zoo.registry import did_you_mean
 
 MOST_BEAMS = 10_000
 """Wider searches are slips of the keyboard, and would go on for hours."""
+
+MOST_PENALTY = 10
+"""Larger powers of a length leave no difference between sums, or cannot be computed."""
 
 
 def generate(
@@ -34,7 +39,7 @@ def generate(
     beams: int = 1,
     length_penalty: int | float = 1.0,
     draft: Model | None = None,
-    drafted: int = 4,
+    drafted: int = DRAFTED,
     compiled: bool = False,
     **sampling: float | int | None,
 ) -> Int[Tensor, "B N"]:
@@ -51,12 +56,14 @@ def generate(
     Raises UserError for an empty prompt, a row without a real token, a token outside the vocabulary, more positions
     than the position scheme can address, or a model that cannot go on.
     """
+    refuse_no_model("model", model)
     rows = Prompt(prompt, padding, source, source_padding)
     rows.refuse_unless_fits(model, max_new_tokens)
-    stops, rule = checked_stops(stop), Sampling(**sampling)  # type: ignore[arg-type]  # checked there
+    stops, rule = checked_stops(stop, model.vocabulary), _rule(sampling)
     refuse_wrong_beams(beams, length_penalty, rule)
+    refuse_wrong_draft(model, draft, drafted, beams)
+    rows.refuse_beyond_memory(model, max_new_tokens, beams, alone=draft is not None)
     if draft is not None:
-        refuse_wrong_draft(model, draft, drafted, beams)
         rows.refuse_unless_fits(draft, max_new_tokens)
         keys = row_keys(len(prompt), seed, seeds)
         return _drafted(model, draft, rows, max_new_tokens, stops, keys, drafted, rule, compiled)
@@ -74,6 +81,15 @@ def generate(
     )
     steps = list(stream)
     return torch.stack(steps, 1) if steps else prompt.new_empty(len(prompt), 0)
+
+
+def _rule(given: Mapping[str, Any]) -> Sampling:
+    """How tokens are drawn. Raises UserError for a key that says nothing of that."""
+    for key in given:
+        if key not in DRAWING:
+            known = ", ".join(DRAWING)
+            raise UserError(f"zoo.generate has no '{key}'{did_you_mean(key, DRAWING)}; tokens are drawn by {known}")
+    return Sampling(**given)
 
 
 def _searched(
@@ -134,14 +150,19 @@ def _drafted(
     return torch.tensor(filled, dtype=torch.long, device=prompt.tokens.device).view(len(keys), width)
 
 
-def refuse_wrong_beams(beams: int, length_penalty: float, sampling: Sampling) -> None:
+def refuse_wrong_beams(beams: Any, length_penalty: Any, sampling: Sampling) -> None:
     """Raise UserError for a search that is none, and for settings that a search does not heed."""
     if type(beams) is not int or beams < 1:
         raise UserError(f"beams={beams!r} must be a whole number, at least 1")
     if beams > MOST_BEAMS:
         raise UserError(f"a search has at most {MOST_BEAMS} beams, got beams={beams}")
-    if not 0 <= length_penalty < math.inf:
-        raise UserError(f"length_penalty={length_penalty} must be at least 0; 1 compares texts by their mean per token")
+    if type(length_penalty) not in (int, float) or not 0 <= length_penalty <= MOST_PENALTY:
+        raise UserError(
+            f"length_penalty={length_penalty!r} must be at least 0 and at most {MOST_PENALTY}; 1 compares texts by"
+            " their mean per token"
+        )
+    if beams == 1 and length_penalty != 1:
+        raise UserError(f"length_penalty={length_penalty} does nothing without beams; leave it out")
     default = Sampling(banned=sampling.banned)
     for name, value in vars(sampling).items():
         if beams > 1 and value != getattr(default, name):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import torch
@@ -11,8 +12,13 @@ from torch import Tensor
 from zoo.errors import UserError
 from zoo.inputs import check_mask, check_tokens
 from zoo.luck import generator_for
+from zoo.memory import refuse_beyond
 from zoo.model import Model
+from zoo.number import counted
 from zoo.state import ModelState
+
+LEAST_ELEMENT, LEAST_TEXT, LEAST_TOKEN = 2, 500, 8
+"""Bytes of a number of a state in the smallest dtype, of what is kept of a text on its way, and of a token."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,7 @@ class Prompt:
             raise UserError("the prompt is empty; give at least one row of at least one token, such as the start mark")
         if type(max_new_tokens) is not int or max_new_tokens < 0:
             raise UserError(f"max_new_tokens={max_new_tokens!r} must be a whole number, not negative")
-        if self.padding is not None and not self.padding.any(1).all():
-            raise UserError("a row of the prompt has no real token; leave that row out")
+        self._refuse_empty_rows()
         longest = self.tokens.shape[1] if self.padding is None else int(self.padding.sum(1).max())
         if model.limit is not None and longest + max(0, max_new_tokens - 1) > model.limit:
             raise UserError(
@@ -66,19 +71,58 @@ class Prompt:
                 " the position scheme can address; ask for fewer, or train with another model/position"
             )
 
+    def refuse_beyond_memory(self, model: Model, new_tokens: int, wide: int, *, alone: bool) -> None:
+        """Raise UserError where the states of `wide` texts for each row, or of one text if each is generated `alone`,
+        and what is kept of every text are more than the memory there is."""
+        rows = len(self.tokens) * wide
+        read = 0 if self.source is None else self.source.shape[1]
+        state = LEAST_ELEMENT * model.state_elements(self.tokens.shape[1] + new_tokens, read)
+        refuse_beyond(
+            rows * LEAST_TEXT + (1 if alone else rows) * (state + new_tokens * LEAST_TOKEN),
+            self.tokens.device,
+            f"{counted(rows, 'text')} of {new_tokens:,} new tokens need",
+            "make max_new_tokens, samples or beams smaller, or give fewer prompts",
+        )
 
-def checked_stops(stop: Any) -> list[int]:
+    def _refuse_empty_rows(self) -> None:
+        """Raise UserError for a row that says nothing, or reads nothing."""
+        check_mask("source_padding", self.source_padding, self.source)
+        for name, tokens, real in (
+            ("prompt", self.tokens, self.padding),
+            ("source", self.source, self.source_padding),
+        ):
+            if tokens is not None and (0 in tokens.shape or (real is not None and not real.any(1).all())):
+                raise UserError(f"a row of the {name} has no real token; leave that row out")
+
+
+def refuse_no_model(name: str, model: Any) -> None:
+    """Raise UserError for anything but a model, such as the run that holds it."""
+    if not isinstance(model, Model):
+        raise UserError(f"{name} must be a model, as zoo.load(path).model is one; got {type(model).__name__}")
+
+
+def checked_stops(stop: Any, vocabulary: int) -> list[int]:
     """Token ids that end a row. Raises UserError for anything else."""
     if isinstance(stop, str) or not isinstance(stop, Sequence) or not all(type(one) is int for one in stop):
         raise UserError(f"stop={stop!r} must be a list of token ids")
+    for one in stop:
+        if not 0 <= one < vocabulary:
+            raise UserError(f"stop has {one}, but the model's vocabulary is 0 to {vocabulary - 1}")
     return list(stop)
 
 
-def row_keys(rows: int, seed: int, seeds: Sequence[int] | None) -> list[tuple[int, ...]]:
-    """What names the random stream of each row: its seed where each row has one, else `seed` and the row's number."""
-    if seeds is not None and len(seeds) != rows:
-        raise UserError(f"{len(seeds)} seeds for {rows} rows; give one per row")
-    return [(seed, row) for row in range(rows)] if seeds is None else [(one,) for one in seeds]
+def row_keys(rows: int, seed: Any, seeds: Any) -> list[tuple[int, ...]]:
+    """What names the random stream of each row: its seed where each row has one, else `seed` and the row's number.
+    Raises UserError for what are no whole numbers, or not one for each row."""
+    try:
+        own = None if seeds is None else [index(one) for one in seeds]
+        shared = index(seed)
+    except TypeError:
+        given = f"seed={seed!r}" if seeds is None else f"seeds={seeds!r}"
+        raise UserError(f"{given}: a seed must be a whole number, and seeds a list of them") from None
+    if own is not None and len(own) != rows:
+        raise UserError(f"{len(own)} seeds for {rows} rows; give one per row")
+    return [(shared, row) for row in range(rows)] if own is None else [(one,) for one in own]
 
 
 def draw_luck(rows: int, steps: int, seed: int, seeds: Sequence[int] | None) -> Float[Tensor, "B N"]:

@@ -61,6 +61,9 @@ class Sampling:
                 f"repetition_penalty={self.repetition_penalty} must be between {SMALLEST} and {1 / SMALLEST:g}",
             ),
         ]
+        idle = [f"{name}={getattr(self, name)}" for name in OPTIONAL if getattr(self, name) is not None]
+        if self.temperature == 0 and idle:
+            rules.append((False, f"{idle[0]} does nothing at temperature=0, where no token is drawn; leave it out"))
         for right, message in rules:
             if not right:
                 raise UserError(message)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from zoo.errors import UserError
 from zoo.inference.sampling import Sampling
+from zoo.inference.speculative import DRAFTED
 
 DRAWING = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 """The keys that `Sampling` has too."""
@@ -32,7 +33,7 @@ class Settings:
     samples: int = 1
     stop: str | tuple[str, ...] = ()
     seed: int = 0
-    drafted: int = 4
+    drafted: int = DRAFTED
 
     def __post_init__(self) -> None:
         if self.samples < 1:
@@ -41,20 +42,10 @@ class Settings:
             raise UserError(
                 f"beams={self.beams} cannot give samples={self.samples}; ask for as many beams, or fewer texts"
             )
-        if self.beams == 1 and self.length_penalty != 1:
-            raise UserError(f"length_penalty={self.length_penalty} does nothing without beams; leave it out")
-        if self.temperature == 0 and self.beams == 1:
-            self._refuse_idle_draws()
         if not 0 <= self.seed <= (1 << 63) - self.samples:
             raise UserError(f"seed={self.seed} must be at least 0 and below 2^63 − samples")
         if "" in self.stops:
             raise UserError("stop has an empty text, which would end everything at once; leave it out")
-
-    def _refuse_idle_draws(self) -> None:
-        """At temperature 0 nothing is drawn: the most probable token is always taken."""
-        idle = [f"{key}={getattr(self, key)}" for key in ("top_k", "top_p", "min_p") if getattr(self, key) is not None]
-        if idle:
-            raise UserError(f"{idle[0]} does nothing at temperature=0, where no token is drawn; leave it out")
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.errors import UserError
-from zoo.inference.prompt import Prompt
+from zoo.inference.prompt import Prompt, refuse_no_model
 from zoo.inference.sampling import Sampling, draw_from
 from zoo.inference.stream import NONE, GoOn, going_on
 from zoo.model import Model
 from zoo.state import ModelState
+
+DRAFTED = 4
+"""Tokens that are guessed at a time, unless another number is asked for."""
 
 
 @dataclass
@@ -162,10 +166,15 @@ class _Pair:
         self._add(token)
 
 
-def refuse_wrong_draft(model: Model, draft: Model, drafted: int, beams: int = 1) -> None:
-    """Raise UserError for a draft whose guesses the model cannot check."""
-    if drafted < 1:
-        raise UserError(f"drafted={drafted} must be at least 1")
+def refuse_wrong_draft(model: Model, draft: Any, drafted: Any, beams: int = 1) -> None:
+    """Raise UserError for a draft whose guesses the model cannot check, and for a number of guesses that none makes."""
+    if type(drafted) is not int or drafted < 1:
+        raise UserError(f"drafted={drafted!r} must be a whole number, at least 1")
+    if draft is None:
+        if drafted != DRAFTED:
+            raise UserError(f"drafted={drafted} does nothing without a draft; leave it out")
+        return
+    refuse_no_model("the draft", draft)
     if beams > 1:
         raise UserError("a beam search has no use for a draft; leave out draft, or set beams=1")
     if draft.vocabulary != model.vocabulary:
