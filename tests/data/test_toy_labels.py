@@ -138,3 +138,12 @@ def test_labels_that_stand_in_train_are_no_text_that_does(tmp_path: Path) -> Non
     short = load_corpus(Option("toy_roles", tiny), Option("words"), str(tmp_path)).summary
     assert 0 < short["overlap"]["validation"]["in_train"] < short["overlap"]["validation"]["sources"]
     assert "validation sources (" in told(short)
+
+
+def test_a_split_in_which_nothing_can_be_asked_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"data\.recall=0 leaves nothing to ask"):
+        load_corpus(Option("toy_spans", {"recall": 0.0}), Option("words"), str(tmp_path))
+    rare: dict[str, Any] = {"recall": 0.001, "tokens": (40, 40, 0)}
+    with pytest.raises(UserError, match=r"nothing can be made for train in 40 words .* data\.tokens higher, or to 0"):
+        load_corpus(Option("toy_spans", rare), Option("bytes"), str(tmp_path))
+    assert not list(tmp_path.glob("*.part"))

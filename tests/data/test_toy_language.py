@@ -216,6 +216,7 @@ def test_deeper_nesting_and_more_distractors_make_the_distances_longer() -> None
         {"nesting": 0.5, "distractors": 0.5},
         {"recall": 0.9, "facts": 0.2},
         {"sentences": 0.5},
+        {"sentences": 20_000.0},
         {"shortest": -1},
         {"lexicon": 0},
         {"depth": 5},

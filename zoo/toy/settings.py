@@ -53,7 +53,7 @@ class Settings:
         if sum(exact(getattr(self, key)) for key in kinds) > 1:
             shares = ", ".join(f"data.{key}={getattr(self, key)}" for key in kinds)
             raise UserError(f"{shares}: these shares of the sentences must sum to at most 1")
-        self._range("sentences", 1, LONGEST, "a sentence is the last with a chance of one in so many")
+        self._range("sentences", 1, LONGEST // 8, "a sentence is the last with a chance of one in so many")
         self._range("shortest", 0, LONGEST, "no document ends before that many words")
         self._range("lexicon", 1, len(words.CREATURES), "it is how many words a list has")
         self._range("zipf", 0, 4, "it is the exponent of the word frequencies")

@@ -15,6 +15,7 @@ from zoo.data.generated import Documents, Generated
 from zoo.data.permutation import mix
 from zoo.data.split import SPLITS
 from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
 
 AT_ONCE = 1 << 16
 """Words that are tokenized together."""
@@ -82,6 +83,11 @@ def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenize
             if noted:
                 for key, kind in NOTES.items():
                     files[key].write(getattr(tokens, key).astype(kind).tobytes())
+        if not count:
+            raise UserError(
+                f"nothing can be made for {name} in {source.split[SPLITS.index(name)]} words with these settings; set"
+                " its size in data.tokens higher, or to 0"
+            )
         keys.flush()
         found = np.asarray(np.memmap(keys, dtype=np.uint64, mode="r", shape=(count,)))
     facts = {

@@ -9,6 +9,7 @@ from zoo.data.generated import Documents, Line
 from zoo.data.source import sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
+from zoo.errors import UserError
 from zoo.toy import words
 from zoo.toy.labels import LABELLED, batches, with_roles, with_spans, with_topics
 from zoo.toy.views import ROLES
@@ -60,6 +61,11 @@ class ToySpans(Labelled):
     """
 
     skills: ClassVar[tuple[str, ...]] = ("other", "answer")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.recall:
+            raise UserError("data.recall=0 leaves nothing to ask: the questions of data=toy_spans are about people")
 
     def labelled(self, split: str, start: int, documents: Documents) -> Documents:
         return with_spans(documents, self.generator.draws(SPLITS.index(split), start, documents))
