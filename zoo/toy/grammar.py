@@ -121,6 +121,7 @@ def mix(*parts: tuple[int | float | Fraction, Iterable[Choice]]) -> Row:
         listed = list(choices)
         total = sum((one.share for one in listed), Fraction(0))
         exact = Fraction(str(share)) if isinstance(share, float) else Fraction(share)
+        assert exact >= 0, share  # `Settings.check` refuses what sums to more than all
         if exact and total:
             row += [one.times(exact / total) for one in listed]
     return tuple(row)
