@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from tests.helpers import OPTIONS, model
+from tests.helpers import CAUSAL_TOPOLOGIES, EVERY_OPTION, call, model
 from zoo.model import Model
 
 V, ROWS, LENGTH, STEPS = 13, 4, 16, 300
@@ -25,7 +25,7 @@ def train(learner: Model, shift: int) -> float:
     optimizer = torch.optim.AdamW(learner.parameters(), lr=3e-3)
     losses = []
     for tokens in batches():
-        out = learner(tokens[:, :-1])
+        out = call(learner, tokens[:, :-1])
         wanted = tokens[:, shift : LENGTH + shift]
         loss = cross_entropy(out.logits.flatten(0, 1), wanted.flatten())
         optimizer.zero_grad()
@@ -35,10 +35,14 @@ def train(learner: Model, shift: int) -> float:
     return sum(losses[-STEPS // 3 :]) / (STEPS // 3)
 
 
-@pytest.mark.parametrize("mixer", OPTIONS["mixer"])
-def test_noise_cannot_be_learned(mixer: str) -> None:
+CAUSAL = [(axis, option) for axis, option in EVERY_OPTION if axis not in ("topology", "init")]
+CAUSAL += [("topology", name) for name in CAUSAL_TOPOLOGIES]
+
+
+@pytest.mark.parametrize(("axis", "option"), CAUSAL)
+def test_noise_cannot_be_learned(axis: str, option: str) -> None:
     """Fresh tokens in every step, so that nothing can be memorised: 6,400 targets give log V ± 0.02 only to luck."""
-    assert train(model(mixer=mixer, n_layers=1), 1) > math.log(V) - 0.02
+    assert train(model(n_layers=1, **{axis: option}), 1) > math.log(V) - 0.02
 
 
 def test_what_can_be_seen_is_learned_in_as_many_steps() -> None:
