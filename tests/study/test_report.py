@@ -476,6 +476,21 @@ def test_a_variant_without_words_at_a_distance_is_not_the_nearest_there(tmp_path
     assert "8–15 words back: nearest to the floor is `other`" in section(built(folder), "distances")
 
 
+def test_no_title_is_made_of_a_distance_with_few_words(tmp_path: Path) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}), ("base", "other"), range(2))
+    assert "Recall, 8–15 words back" in section(built(folder), "distances")
+    for file in tmp_path.rglob("scores.json"):
+        scores = json.loads(file.read_text())
+        distances = scores["test"]["skills"]["recall"]["by_distance"]
+        scores["test"]["skills"]["recall"]["tokens_by_distance"] = {
+            one: 2 if one == "8–15" else 70 for one in distances
+        }
+        write(file, scores)
+    said = section(built(folder), "distances")
+    assert "Recall, 8–15 words back" not in said
+    assert "Recall, 4–7 words back: nearest to the floor is" in said
+
+
 def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), ("base", "other"), range(2))
     assert "Held-out" not in " ".join(built(folder).page.facts)

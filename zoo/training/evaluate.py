@@ -42,6 +42,8 @@ class Skill:
     """Nats of those, per word; their floor is 0."""
     by_distance: dict[str, float]
     """Nats above the floor per target, by how many words back that stands on which it depends."""
+    tokens_by_distance: dict[str, int]
+    """Of how many targets that is."""
     determined_by_distance: dict[str, float]
     """`determined_accuracy` by the same."""
     lines: Mapping[str, Mapping[str, float]]
@@ -169,6 +171,7 @@ def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]
             determined_accuracy=sums["right_determined"][name] / certain if certain else None,
             determined_loss=sums["loss_determined"][name] / certain if certain else None,
             by_distance={b: (far["loss"][b] - far["floor"][b]) / n for b, n in far["tokens"].items()},
+            tokens_by_distance={b: round(n) for b, n in far["tokens"].items()},
             determined_by_distance={b: far["right_determined"][b] / n for b, n in far["determined"].items() if n},
             lines=lines.get(name, {}),
         )

@@ -6,9 +6,12 @@ from zoo.study.report.findings import Findings
 from zoo.study.report.numbers import mean
 from zoo.study.run import Run
 
+COUNTS = "tokens_by_distance"
 TITLE = "Recall by distance"
 FIGURES = 3
 FIRST = ("recall", "copying")
+ENOUGH = 50
+"""Targets of a run: a distance with fewer is drawn, but no title is made of it."""
 
 
 def section(findings: Findings) -> Section:
@@ -45,7 +48,7 @@ def _by_distance(runs: list[Run], key: str = "by_distance") -> dict[str, dict[st
         for skill, one in run.scores.get("test", {}).get("skills", {}).items():
             for distance, above in (one.get(key) or {}).items():
                 if distance != "none" and isinstance(above, int | float):
-                    found.setdefault(skill, {}).setdefault(distance, []).append(above)
+                    found.setdefault(skill, {}).setdefault(distance, []).append(float(above))
     return found
 
 
@@ -58,7 +61,7 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     ]
     rows = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "nats above the floor, by words back")
-    far = distances[-1]
+    far = _farthest(findings, skill, distances)
     best, value = min(_known(found, far).items(), key=lambda one: one[1])
     title = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{best}`, {value:.3f} nats above it"
     return Figure(
@@ -81,7 +84,7 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         marks.append(line("chance", distances, [guessed] * len(distances), len(findings.question.names)))
         rows.append(["chance", *[guessed] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
-    far = distances[-1]
+    far = _farthest(findings, skill, distances)
     best, value = max(_known(found, far).items(), key=lambda one: one[1])
     than = "" if guessed is None else f", where chance gives {guessed:.1%}"
     title = f"{skill.capitalize()}, {far} words back: `{best}` is right most often, in {value:.1%}{than}"
@@ -92,6 +95,13 @@ def _known(found: dict[str, dict[str, list[float]]], distance: str) -> dict[str,
     """The mean of each variant that has words at that distance; at least one has."""
     means = {name: mean(one.get(distance, [])) for name, one in found.items()}
     return {name: value for name, value in means.items() if value is not None}
+
+
+def _farthest(findings: Findings, skill: str, distances: list[str]) -> str:
+    """The last distance at which a run has enough targets; the last of all, where none has or none says so."""
+    counts = _by_distance([run for name in findings.evidence.shown for run in findings.evidence.done(name)], COUNTS)
+    known = counts.get(skill, {})
+    return next((one for one in reversed(distances) if max(known.get(one, [0])) >= ENOUGH), distances[-1])
 
 
 def _start(distance: str) -> float:
