@@ -1,5 +1,6 @@
 """A compiled step = the plain one, for every length and capacity, with the weights as they are now."""
 
+import gc
 import shutil
 
 import pytest
@@ -41,6 +42,11 @@ def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weigh
     found = [generate(built, draw(1, 5), compiled=way, **searched) for way in (True, False)]
     assert torch.equal(*found)
     assert len(CompiledStep._made[built]) == 1
+    copied = [one.untyped_storage() for one in step.packed.parameters()]
+    assert all(one.nbytes() for one in copied)
+    del built, step
+    gc.collect()
+    assert not any(one.nbytes() for one in copied)
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from zoo.errors import UserError
 from zoo.history import History
 from zoo.inference.joint import joined
-from zoo.inference.packed import packed, refresh
+from zoo.inference.packed import free_after, packed, refresh
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
 from zoo.sequence import Sequence
@@ -80,6 +80,7 @@ class CompiledStep:
         with torch.no_grad(), joined(self.packed):
             _Step(self.packed, state)(tokens, mark, [one.clone() for one in tensors])
         self._program, self._weights = _compiled(self.packed, state)
+        free_after(self, self.packed)
 
     def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
         if len(tokens) != self.rows:

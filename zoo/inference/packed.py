@@ -2,6 +2,7 @@
 
 import copy
 from itertools import chain
+from weakref import finalize
 
 import torch
 from torch import nn
@@ -29,3 +30,14 @@ def refresh(made: Model, model: Model) -> None:
     own = dict(chain(made.named_parameters(), made.named_buffers()))
     for name, value in chain(model.named_parameters(), model.named_buffers()):
         own[name].copy_(value)
+
+
+def free_after(owner: object, made: Model) -> None:
+    """Give the memory of that copy back when its owner is gone: torch keeps what a program was loaded with."""
+    storages = [one.untyped_storage() for one in chain(made.parameters(), made.buffers())]
+    finalize(owner, _empty, storages).atexit = False
+
+
+def _empty(storages: list[torch.UntypedStorage]) -> None:
+    for one in storages:
+        one.resize_(0)
