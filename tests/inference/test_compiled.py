@@ -1,6 +1,7 @@
 """A compiled step = the plain one, for every length and capacity, with the weights as they are now."""
 
 import gc
+import logging
 import shutil
 
 import pytest
@@ -50,9 +51,11 @@ def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weigh
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_a_compiled_step_cannot_serve_is_refused() -> None:
+def test_what_a_compiled_step_cannot_serve_is_refused_in_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="cannot be compiled"):
         generate(model(ffn="moe"), draw(2, 3), max_new_tokens=3, compiled=True)
+    assert capfd.readouterr() == ("", "")
+    assert not logging.root.manager.disable
     built, other = model(), model()
     state = built.start(1, 4)
     built(draw(1, 1), state=state)

@@ -1,7 +1,6 @@
 """A decoding step as one compiled program: no Python, no checks and no dispatch between its operations."""
 
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from zoo.errors import UserError
 from zoo.history import History
 from zoo.inference.joint import joined
 from zoo.inference.packed import free_after, packed, refresh
+from zoo.inference.quiet import quiet
 from zoo.mixer.one_query import one_query
 from zoo.model import Model
 from zoo.sequence import Sequence
@@ -192,8 +192,7 @@ def _compiled(model: Model, state: ModelState) -> tuple[Program, list[Tensor]]:
     """The program, and the weights of the model that it reads where they lie, which must therefore be kept. Raises
     UserError where torch cannot make one."""
     try:
-        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
-            warnings.simplefilter("ignore")  # of torch about itself
+        with quiet(), tempfile.TemporaryDirectory() as folder, torch.no_grad():
             step = exported(model, state)
             package = torch._inductor.aoti_compile_and_package(
                 step, package_path=str(Path(folder, "step.pt2")), inductor_configs=OPTIONS
