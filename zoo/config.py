@@ -133,9 +133,11 @@ def _check(experiment: Experiment) -> None:
             raise UserError(f"record.lengths names {one} twice; name each length once")
     if not 0 <= experiment.seed < 1 << 63:
         raise UserError(f"seed={experiment.seed} must be at least 0 and below 2^63")
-    reason = refuse_topology(experiment.objective.name, experiment.model.topology.name)
+    topology = experiment.model.topology.name
+    reason = refuse_topology(experiment.objective.name, topology)
     if reason:
-        raise UserError(f"{reason}; choose another objective=... or model/topology=...")
+        fitting = [f"objective={name}" for name in FAMILIES["objective"].names() if not refuse_topology(name, topology)]
+        raise UserError(f"{reason}; choose {' or '.join([*fitting, 'another model/topology'])}")
 
 
 def refuse_topology(objective: str, topology: str) -> str | None:

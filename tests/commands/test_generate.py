@@ -7,6 +7,7 @@ import pytest
 
 import zoo
 from tests.commands.conftest import TINY, Command
+from zoo.inference.reading import Reading
 
 
 @pytest.fixture
@@ -49,6 +50,24 @@ def test_a_run_speaks_and_what_it_says_is_written_down(command: Command, folder:
     assert own.err == f"{proposed} of {proposed} guesses kept (100%)\n"
     several = command("evaluate", f"run='{folder}'", "generate.prompt=['a','line 1']", *SHORT)
     assert several.out.startswith("— sample 1 of 'a', seed 0 —\n")
+
+
+def test_a_text_that_is_broken_off_ends_its_line(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed = Reading.push
+
+    def push(self: Reading, token: int) -> bool:
+        if len(self.text) > 2:
+            raise KeyboardInterrupt
+        return pushed(self, token)
+
+    monkeypatch.setattr(Reading, "push", push)
+    said = command("evaluate", f"run='{folder}'", "generate.prompt=line 1", "generate.stop=[]", *SHORT)
+    assert said.code == 130
+    assert len(said.out) > 2
+    assert said.out.endswith("\n")
+    assert said.err == "interrupted\n"
 
 
 def test_what_cannot_be_said_is_refused_with_one_sentence(command: Command, folder: Path) -> None:

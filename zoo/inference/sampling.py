@@ -21,7 +21,7 @@ class Sampling:
     """p ∝ exp(logits / temperature) over the tokens that every filter lets through.
 
     temperature: 0 takes the best token
-    top_k: only the k best tokens
+    top_k: only the k best tokens, and those as good as the last of them
     top_p: only the best tokens that together have probability p, and at least the best (nucleus)
     min_p: only tokens with at least that share of the best token's probability
     repetition_penalty: logits of tokens that the row has already are divided by it when positive, multiplied when not

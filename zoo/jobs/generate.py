@@ -53,8 +53,12 @@ def generate(config: DictConfig | Mapping[str, Any]) -> list[Completion] | list[
         draft = None if path is None else load(path)
         shown = Shown(prompts, settings, stream)
         machinery = _place([run] if draft is None else [run, draft], node)
-        with enough_memory(SMALLER), computing(machinery):
-            found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
+        try:
+            with enough_memory(SMALLER), computing(machinery):
+                found = continuations(run, prompts, settings, draft, shown.update, compiled=machinery.compile)
+        except BaseException:
+            shown.break_off()  # what is said of it stands on a line of its own
+            raise
         shown.show(found)
         if draft is not None:
             print(sum((one.guesses for one in found if one.guesses), Guesses()).words(), file=sys.stderr)

@@ -38,6 +38,11 @@ class Shown:
             self._row, self._characters, self._begun = self._row + 1, 0, False
         sys.stdout.flush()
 
+    def break_off(self) -> None:
+        """End a line that will not be finished."""
+        if self._characters:
+            _write("\n")
+
     def show(self, completions: Sequence[Completion]) -> None:
         """Print what was not printed on its way."""
         for i, one in enumerate(completions[self._row :], self._row):
