@@ -23,7 +23,10 @@ SAYS = {
     "heads that do not divide": (("model.n_heads=3",), "must be a multiple of model.n_heads=3"),
     "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
     "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
-    "plain text where a source is read": (("model/topology=encoder_decoder",), "choose objective=seq2seq or another model/topology"),
+    "plain text where a source is read": (
+        ("model/topology=encoder_decoder",),
+        "choose objective=seq2seq or another model/topology",
+    ),
     "pairs for a masked model": (
         ("model=bert", "data=pairs", "data.path=pairs.tsv"),
         "this objective reads text; choose objective=tagging or other data",
