@@ -19,7 +19,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders in which the speed of the machine is kept."""
     found: list[Path] = []
 
-    def pays(device: torch.device, threads: int, cache: Path) -> bool:
+    def pays(device: torch.device, cache: Path) -> bool:
         found.append(cache.absolute())
         return False
 

@@ -113,7 +113,7 @@ def test_evaluate_scores_a_run_as_training_did(
     command("train", "data=text", f"data.path='{text}'", *TINY)
     folder = folder_of(tmp_path)
     fast = {"float32": 100.0, "bfloat16": 400.0}  # a machine that would rather compute in bfloat16
-    monkeypatch.setattr(capability, "product_speeds", lambda threads: fast)
+    monkeypatch.setattr(capability, "product_speeds", lambda: fast)
     done = command("evaluate", f"run='{folder}'", "json=scores.json", "batch_size=3")
     assert done.code == 0, done.err
     scores = json.loads((tmp_path / "scores.json").read_text())

@@ -17,7 +17,7 @@ PAYS = 1.5
 float32, elsewhere half as fast: the flags of a processor do not tell which, but a measurement cannot miss it."""
 
 
-def bfloat16_pays(device: torch.device, threads: int, cache: Path) -> bool:
+def bfloat16_pays(device: torch.device, cache: Path) -> bool:
     """Whether matrix products are worth computing in bfloat16. On a CPU that knows it, the first run measures it."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -25,7 +25,7 @@ def bfloat16_pays(device: torch.device, threads: int, cache: Path) -> bool:
         return False
     if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return False
-    speeds = _kept(cache / "machine.json", f"{processor()}, {threads} threads, torch {torch.__version__}", threads)
+    speeds = _kept(cache / "machine.json", f"{processor()}, torch {torch.__version__}")
     return speeds["bfloat16"] >= PAYS * speeds["float32"]
 
 
@@ -38,7 +38,7 @@ def can_compile(device: torch.device) -> bool:
     return has_triton()
 
 
-def _kept(file: Path, machine: str, threads: int) -> dict[str, float]:
+def _kept(file: Path, machine: str) -> dict[str, float]:
     """The speeds in that file, measured now where it has none for this machine. A disk that refuses changes nothing."""
     known: dict[str, Any] = {}
     try:
@@ -46,7 +46,7 @@ def _kept(file: Path, machine: str, threads: int) -> dict[str, float]:
         found = known[machine]
         return {name: float(found[name]) for name in ("float32", "bfloat16")}
     except (UserError, KeyError, TypeError, ValueError):
-        measured = product_speeds(threads)
+        measured = product_speeds()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, (json_text(known | {machine: measured}, indent=1) + "\n").encode())
@@ -55,10 +55,13 @@ def _kept(file: Path, machine: str, threads: int) -> dict[str, float]:
     return measured
 
 
-def product_speeds(threads: int, width: int = 256, repeats: int = 8) -> dict[str, float]:
-    """GFLOP/s of the best of a few products of (1024, width) by (width, 4 width), by dtype, taken in turns."""
+def product_speeds(width: int = 256, repeats: int = 8) -> dict[str, float]:
+    """GFLOP/s of the best of a few products of (1024, width) by (width, 4 width), by dtype, taken in turns: on one thread
+    by its processor time, which other work on the machine hardly changes."""
+    exact = time.get_clock_info("thread_time").resolution < 1e-5
+    clock = time.thread_time if exact else time.perf_counter
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)
+    torch.set_num_threads(1)
     pairs = {
         str(dtype).removeprefix("torch."): (
             torch.ones(1024, width, dtype=dtype),
@@ -69,8 +72,8 @@ def product_speeds(threads: int, width: int = 256, repeats: int = 8) -> dict[str
     best = dict.fromkeys(pairs, float("inf"))
     for _ in range(repeats):
         for name, (a, b) in pairs.items():
-            began = time.perf_counter()
+            began = clock()
             a @ b
-            best[name] = min(best[name], time.perf_counter() - began)
+            best[name] = min(best[name], clock() - began)
     torch.set_num_threads(before)
     return {name: round(2 * 1024 * 4 * width * width / seconds / 1e9, 1) for name, seconds in best.items()}

@@ -81,7 +81,7 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
     device, threads = refuse_absent(runtime), runtime.threads or DEFAULT_THREADS
     dtype = runtime.dtype
     if dtype == "auto":
-        dtype = "bfloat16" if bfloat16_pays(device, threads, Path(cache)) else "float32"
+        dtype = "bfloat16" if bfloat16_pays(device, Path(cache)) else "float32"
     compiled = runtime.compile
     if compiled == "auto":
         enough = COMPILED_FROM.get(device.type, COMPILED_FROM["cuda"]) * (threads if device.type == "cpu" else 1)
