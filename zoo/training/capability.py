@@ -56,8 +56,8 @@ def _kept(file: Path, machine: str) -> dict[str, float]:
 
 
 def product_speeds(width: int = 256, repeats: int = 8) -> dict[str, float]:
-    """GFLOP/s of the best of a few products of (1024, width) by (width, 4 width), by dtype, taken in turns: on one thread
-    by its processor time, which other work on the machine hardly changes."""
+    """GFLOP/s of the best of a few products of (1024, width) by (width, 4 width), by dtype, taken in turns: on one
+    thread by its processor time, which other work on the machine hardly changes."""
     exact = time.get_clock_info("thread_time").resolution < 1e-5
     clock = time.thread_time if exact else time.perf_counter
     before = torch.get_num_threads()
