@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator
 
 import pytest
+from hydra.core.hydra_config import HydraConfig
 from jaxtyping import config as shape_checks
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches a network
@@ -20,6 +21,13 @@ def _one_thread() -> None:
 
     if torch.get_num_threads() != 1:
         torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _no_command() -> None:
+    """A sweep that ran in this process leaves its config behind, and with it the folder from which the relative paths
+    of the next test would start."""
+    HydraConfig.instance().cfg = None
 
 
 @pytest.hookimpl(wrapper=True)
