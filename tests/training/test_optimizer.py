@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from tests.training.tiny_training import Tiny, UsersNorm, fill
 from zoo.errors import UserError
 from zoo.roles import Linear, Role, set_role
 from zoo.schema import fields, parse_option
-from zoo.training.optimizer import optimizers
+from zoo.training.optimizer import newton_schulz, optimizers
 
 CONF = Path(__file__).parents[2] / "conf" / "optimizer"
 DECAYED = {"up.weight", "down.weight"}
@@ -85,6 +87,46 @@ def test_a_muon_update_is_orthogonal_and_as_large_as_an_adamw_update():
         assert singular.max() < 1.3
     head = before["head.weight"] - model.head.weight.detach()
     torch.testing.assert_close(head.abs(), torch.ones_like(head), rtol=1e-3, atol=1e-3)  # AdamW's first update
+
+
+def test_muon_is_the_textbook_loop_in_float64():
+    model = Tiny(width=16).double()
+    weights = {key: model.get_parameter(key).detach().clone() for key in ("up.weight", "down.weight")}
+    optimizer = build("muon", model, lr=0.02, weight_decay=0.3, momentum=0.9, clip=None)
+    buffers = {key: torch.zeros_like(w) for key, w in weights.items()}
+    for step in range(5):
+        run(optimizer, model, steps=1, start=step)
+        for key, w in weights.items():
+            gradient = model.get_parameter(key).grad
+            buffers[key] = 0.9 * buffers[key] + 0.1 * gradient
+            left, s, right = torch.linalg.svd(0.1 * gradient + 0.9 * buffers[key], full_matrices=False)
+            s = s / s.square().sum().sqrt()
+            for _ in range(5):
+                s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+            update = left * s @ right
+            weights[key] = (1 - 0.02 * 0.3) * w - 0.02 * 0.2 * max(w.shape) ** 0.5 * update
+    for key, w in weights.items():
+        torch.testing.assert_close(model.get_parameter(key).detach(), w, rtol=1e-10, atol=1e-12)
+
+
+def test_muon_is_that_of_torch_whatever_shares_a_shape(monkeypatch):
+    shapes = [(8, 24), (24, 8), (8, 24), (8, 8), (24, 8), (8, 8), (5, 7)]
+    generator = torch.Generator().manual_seed(0)
+    start = [torch.randn(shape, generator=generator) for shape in shapes]
+    ours, theirs = ([nn.Parameter(one.clone()) for one in start] for _ in range(2))
+    settings = {"lr": 0.02, "momentum": 0.95}
+    monkeypatch.setattr(newton_schulz, "AT_ONCE", 400)  # two of the larger shape at once
+    own = newton_schulz.OrthogonalMomentum([{"params": ours, "weight_decay": 0.1}], **settings)
+    torchs = torch.optim.Muon(theirs, weight_decay=0.1, adjust_lr_fn="match_rms_adamw", **settings)
+    for _ in range(3):
+        for one, other in zip(ours, theirs, strict=True):
+            one.grad = other.grad = torch.randn(one.shape, generator=generator)
+        own.step()
+        torchs.step()
+    for one, other, before in zip(ours, theirs, start, strict=True):
+        moved = (one - before).detach()
+        assert (one - other).norm() < 0.02 * moved.norm()  # torch's is rounded to bfloat16
+        assert torch.equal(own.state[one]["momentum_buffer"], torchs.state[other]["momentum_buffer"])
 
 
 def test_muon_leaves_stacked_matrices_and_a_model_without_matrices_to_adamw():
@@ -319,3 +361,25 @@ def test_a_state_of_one_stored_number_gets_memory_of_its_own():
     }
     other.load_state_dict(state)
     assert all(one["exp_avg"].is_contiguous() for one in other.state_dict().values())
+
+
+WITHOUT_COMPILER = """
+import sys, torch
+from tests.training.tiny_training import Tiny
+from zoo.training.optimizer import optimizers
+for name in optimizers.names():
+    model = Tiny()
+    optimizer = optimizers.get(name)(model, ema=0.9)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step(1.0, optimizer.grad_norm())
+    optimizer.load_state_dict(optimizer.state_dict())
+assert "torch._dynamo" not in sys.modules
+"""
+
+
+def test_no_optimizer_imports_the_compiler():
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", WITHOUT_COMPILER]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from zoo.assembly import build_model
 from zoo.errors import UserError
 from zoo.experiment import Experiment, Record
@@ -16,6 +14,7 @@ from zoo.training.files import json_text, write_whole
 from zoo.training.gradients import gradients_of
 from zoo.training.runtime import Machinery
 from zoo.training.scoring import score
+from zoo.training.uncompiled import eagerly
 
 
 def lacking(known: Mapping[str, Any], record: Record) -> tuple[list[int], bool]:
@@ -32,7 +31,7 @@ def write_scores(
     gradient of each sublayer before and after training."""
     found = dict(known)
     lengths, gradients = lacking(known, experiment.record)
-    with torch.compiler.set_stance("force_eager"), parts.optimizer.averaged():
+    with eagerly(), parts.optimizer.averaged():
         if lengths:
             added = [at_length(context, experiment, parts, machinery) for context in lengths]
             found["lengths"] = sorted([*known.get("lengths", []), *added], key=lambda one: int(one["context"]))

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from zoo.errors import RunFailed
 from zoo.training.parameters import bare
+from zoo.training.uncompiled import eagerly
 
 
 class Diverged(RunFailed):
@@ -46,7 +47,7 @@ def culprit(model: nn.Module, forward: Callable[[], object]) -> str:
     # Named from the bare model and run without compilation: compiled code calls no hooks.
     hooks = [module.register_forward_hook(watch(name or "logits")) for name, module in bare(model).named_modules()]
     try:
-        with torch.no_grad(), torch.compiler.set_stance("force_eager"):
+        with torch.no_grad(), eagerly():
             forward()
     finally:
         for hook in hooks:

@@ -1,11 +1,14 @@
 """The score of a held-out split, the same way whoever asks: during training, at its end, at other lengths, later."""
 
+from contextlib import nullcontext
+
 import torch
 from torch import nn
 
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
 from zoo.training.runtime import Machinery
+from zoo.training.uncompiled import eagerly
 
 
 def score(
@@ -21,7 +24,7 @@ def score(
     it was written: compiling once more, for other shapes, takes longer than most scoring; `compiled` compiles all the
     same. Raises UserError when nothing is scored."""
     corpus = feed.corpus
-    with torch.compiler.set_stance("default" if compiled else "force_eager"):
+    with nullcontext() if compiled else eagerly():
         return evaluate(
             model,
             feed.evaluation(split, batches),

@@ -3,6 +3,7 @@ from torch import nn
 
 from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
 from zoo.training.parameters import decay_groups
+from zoo.training.uncompiled import uncompiled
 
 
 @optimizers.register("adam_2017")
@@ -28,5 +29,5 @@ class Adam2017(Optimizer):
         check_rates(lr, weight_decay)
         check_adam(betas, eps)
         groups = decay_groups(model, weight_decay, decay_embeddings)
-        inner = torch.optim.Adam(groups, lr=lr, betas=betas, eps=eps, fused=can_fuse(model.parameters()))
+        inner = uncompiled(torch.optim.Adam)(groups, lr=lr, betas=betas, eps=eps, fused=can_fuse(model.parameters()))
         super().__init__(model, [inner], lr=lr, clip=clip, ema=ema)

@@ -3,7 +3,9 @@ from torch import nn
 
 from zoo.roles import MATRICES, roles
 from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
+from zoo.training.optimizer.newton_schulz import OrthogonalMomentum
 from zoo.training.parameters import bare, decay_groups
+from zoo.training.uncompiled import uncompiled
 
 
 @optimizers.register("muon")
@@ -14,9 +16,9 @@ class Muon(Optimizer):
     Muon update the size of an AdamW update, so both share one `lr` and one `weight_decay`.
 
     paper: Jordan et al. 2024, kellerjordan.github.io/posts/muon; the factor: Liu et al. 2025, arXiv:2502.16982
-    differs: queries, keys, values and each expert have matrices of their own and are orthogonalised one by one; a
+    differs: queries, keys, values and each expert have matrices of their own and are orthogonalised each by itself; a
     parameter of three axes, in which a plugin may stack its matrices, goes to AdamW, as routers do. Orthogonalisation
-    is 5 Newton–Schulz steps in bfloat16, good to singular values of about 0.7 to 1.2.
+    is 5 Newton–Schulz steps, in the dtype of the weights.
     """
 
     def __init__(
@@ -39,10 +41,10 @@ class Muon(Optimizer):
         inner: list[torch.optim.Optimizer] = []
         if matrices:
             group = {"params": list(matrices.items()), "weight_decay": weight_decay, "group": "muon"}
-            inner.append(torch.optim.Muon([group], lr=lr, momentum=momentum, adjust_lr_fn="match_rms_adamw"))
+            inner.append(uncompiled(OrthogonalMomentum)([group], lr=lr, momentum=momentum))
         if rest:
             fused = can_fuse(model.parameters())
-            inner.append(torch.optim.AdamW(rest, lr=lr, betas=betas, eps=eps, fused=fused))
+            inner.append(uncompiled(torch.optim.AdamW)(rest, lr=lr, betas=betas, eps=eps, fused=fused))
         super().__init__(model, inner, lr=lr, clip=clip, ema=ema)
 
 

@@ -3,6 +3,7 @@ from torch import nn
 
 from zoo.training.optimizer import Optimizer, check_rates, optimizers
 from zoo.training.parameters import decay_groups
+from zoo.training.uncompiled import uncompiled
 
 
 @optimizers.register("sgd")
@@ -26,4 +27,5 @@ class SGD(Optimizer):
     ):
         check_rates(lr, weight_decay, momentum=momentum)
         groups = decay_groups(model, weight_decay, decay_embeddings)
-        super().__init__(model, [torch.optim.SGD(groups, lr=lr, momentum=momentum)], lr=lr, clip=clip, ema=ema)
+        inner = uncompiled(torch.optim.SGD)(groups, lr=lr, momentum=momentum)
+        super().__init__(model, [inner], lr=lr, clip=clip, ema=ema)
