@@ -3,14 +3,16 @@
 import importlib
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 
+from tests.commands.started import Started
 from zoo.cli import run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,21 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         return Done(code, said.out, said.err)
 
     return call
+
+
+@pytest.fixture
+def start(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Started]]:
+    """`start("train", "model=gpt2", ...)` runs train.py with these overrides in a process of its own, from an empty
+    folder. It is gone after the test."""
+    begun: list[Started] = []
+
+    def call(script: str, *words: str, folder: Path = tmp_path, **keys: Any) -> Started:
+        begun.append(Started(script, *words, folder=folder, said=tmp_path_factory.mktemp("said"), **keys))
+        return begun[-1]
+
+    yield call
+    for one in begun:
+        one.end()
 
 
 @pytest.fixture

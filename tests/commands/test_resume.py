@@ -16,6 +16,7 @@ import torch
 
 import zoo
 from tests.commands.conftest import ROOT, TINY, Command
+from tests.commands.started import FORKED, FRESH, Context, Started
 from zoo.errors import UserError
 from zoo.training.checkpoint import latest_checkpoint
 from zoo.training.manifest import seal
@@ -49,24 +50,29 @@ def only(root: Path) -> Path:
     return found
 
 
-@pytest.mark.parametrize(("model", "dtype"), [("modern", "float32"), ("mixtral", "float32"), ("modern", "float16")])
+@pytest.mark.parametrize(
+    ("model", "dtype", "context"),
+    [("modern", "float32", FRESH), ("mixtral", "float32", FORKED), ("modern", "float16", FORKED)],
+    ids=["modern-float32", "mixtral-float32", "modern-float16"],
+)
 def test_a_killed_run_goes_on_to_the_same_bits(
-    command: Command, text: Path, tmp_path: Path, model: str, dtype: str
+    command: Command,
+    start: Callable[..., Started],
+    text: Path,
+    tmp_path: Path,
+    model: str,
+    dtype: str,
+    context: Context,
 ) -> None:
     """In float16 with the scale of its loss, and how long ago that was chosen."""
     options = (f"model={model}", "data=text", f"data.path='{text}'", *TINY, *STEPS, f"runtime.dtype={dtype}")
     assert command("train", *options, "out=straight").code == 0
     killed = tmp_path / "killed"
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "train.py"), *options, "out=killed"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    while process.poll() is None and not list(killed.glob("*/checkpoints/step_6")):
+    run = start("train", *options, "out=killed", context=context)
+    while run.runs and not list(killed.glob("*/checkpoints/step_6")):
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    run.send(signal.SIGKILL)
+    assert run.code() == -signal.SIGKILL
     assert command("train", f"resume='{only(killed)}'").code == 0
     assert lines(only(killed)) == lines(only(tmp_path / "straight"))
     scales = [train_state(only(root)).get("scale") for root in (killed, tmp_path / "straight")]
@@ -157,13 +163,18 @@ def status_of(folder: Path) -> dict:
 
 @pytest.mark.parametrize("where", ["_score validation", "_score test", "finish"])
 def test_a_run_killed_after_its_last_checkpoint_ends_as_a_straight_one(
-    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    command: Command,
+    trained: Callable[..., Path],
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
 ) -> None:
     from zoo.jobs.job import Job
     from zoo.training.run import RunFolder
 
     options = ("data=text", f"data.path='{text}'", *TINY, "budget.evaluate_every=2")
-    assert command("train", *options, "out=straight").code == 0
+    straight = trained("budget.evaluate_every=2")
 
     class Killed(BaseException):
         pass
@@ -184,7 +195,7 @@ def test_a_run_killed_after_its_last_checkpoint_ends_as_a_straight_one(
         patched.setattr(RunFolder, "finish", dying_finish)
         with pytest.raises(Killed):
             command("train", *options, "out=killed")
-    killed, straight = only(tmp_path / "killed"), only(tmp_path / "straight")
+    killed = only(tmp_path / "killed")
     assert status_of(killed) == {"state": "running"}
     assert command("train", f"resume='{killed}'").code == 0
     assert lines(killed) == lines(straight)
@@ -258,11 +269,9 @@ LOST = pytest.mark.parametrize(
 
 @LOST
 def test_a_run_whose_earlier_lines_are_lost_does_not_go_on(
-    command: Command, text: Path, tmp_path: Path, harm: Callable[[Path], object]
+    command: Command, trained: Callable[..., Path], harm: Callable[[Path], object]
 ) -> None:
-    options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1", "record.checkpoint_every=2")
-    assert command("train", *options).code == 0
-    folder = only(tmp_path / "runs")
+    folder = trained("record.log_every=1", "record.checkpoint_every=2")
     (folder / "status.json").write_text('{"state": "running"}')
     harm(folder / "metrics.jsonl")
     done = command("train", f"resume='{folder}'")
@@ -274,11 +283,10 @@ def test_a_run_whose_earlier_lines_are_lost_does_not_go_on(
 
 @LOST
 def test_a_finished_run_whose_lines_are_lost_says_so(
-    command: Command, text: Path, tmp_path: Path, harm: Callable[[Path], object]
+    command: Command, trained: Callable[..., Path], text: Path, harm: Callable[[Path], object]
 ) -> None:
     options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1")
-    assert command("train", *options).code == 0
-    folder = only(tmp_path / "runs")
+    folder = trained("record.log_every=1")
     whole = len(lines(folder))
     assert status_of(folder)["lines"] == whole
     assert command("train", f"resume='{folder}'").code == 0
@@ -386,32 +394,22 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(command: Command, text: P
     assert "/proc/nowhere" in done.err
 
 
-def test_output_that_cannot_be_written_is_a_sentence(text: Path, tmp_path: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "train.py"), "data=text", f"data.path='{text}'", *TINY],
-            cwd=tmp_path,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 2
-    assert done.stderr == "error: No space left on device; nothing can be written there\n"
+def test_output_that_cannot_be_written_is_a_sentence(start: Callable[..., Started], text: Path) -> None:
+    run = start("train", "data=text", f"data.path='{text}'", *TINY, out=Path("/dev/full"))
+    assert run.code() == 2
+    assert run.err.read_text() == "error: No space left on device; nothing can be written there\n"
 
 
-def test_equal_runs_started_at_once_are_one_run_with_one_writer(text: Path, tmp_path: Path) -> None:
+def test_equal_runs_started_at_once_are_one_run_with_one_writer(
+    start: Callable[..., Started], text: Path, tmp_path: Path
+) -> None:
     options = ("data=text", f"data.path='{text}'", *TINY, "record.log_every=1", "budget.steps=20")
-    command = [sys.executable, str(ROOT / "train.py"), *options]
-    started = [
-        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(8)
-    ]
-    ended = [(process.communicate(timeout=300), process.returncode) for process in started]
-    for (out, err), code in ended:
+    started = [start("train", *options) for _ in range(8)]
+    ended = [(one.code(), one.out.read_text(), one.err.read_text()) for one in started]
+    for code, out, err in ended:
         assert code == 0 or "is being written by process" in err, err
         assert code != 0 or "already" in out or "step 20/20" in out
-    assert sum(code == 0 and "step 20/20" in out for (out, _), code in ended) == 1
+    assert sum(code == 0 and "step 20/20" in out for code, out, _ in ended) == 1
     folder = only(tmp_path / "runs")
     steps = [line["step"] for line in lines(folder) if line["split"] == "train"]
     assert steps == list(range(1, 21))
