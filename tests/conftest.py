@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import pytest
 from hydra.core.hydra_config import HydraConfig
@@ -12,22 +12,6 @@ from jaxtyping import config as shape_checks
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches a network
 
 CHECKED = pytest.StashKey[bool]()
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    """Two workers on two cores: one thread each, so that they do not fight, whatever the test before has set."""
-    import torch
-
-    if torch.get_num_threads() != 1:
-        torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True)
-def _no_command() -> None:
-    """A sweep that ran in this process leaves its config behind, and with it the folder from which the relative paths
-    of the next test would start."""
-    HydraConfig.instance().cfg = None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,14 +28,14 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Choose the cases in which the shapes of all calls are checked, which makes a small model three times as slow:
-    every test that stands alone; of a law that loops over several axes, those on a diagonal through its cases, so that
-    each option of each axis is in one of them."""
+    every test that stands alone and is not marked as `unchecked`; of a law that loops over several axes, those on a
+    diagonal through its cases, so that each option of each axis is in one of them."""
     cases = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             cases[item.nodeid.partition("[")[0]].append(item)
         else:
-            item.stash[CHECKED] = True
+            item.stash[CHECKED] = item.get_closest_marker("unchecked") is None
     for group in cases.values():
         values: dict[str, list[str]] = defaultdict(list)
         for item in group:
@@ -61,11 +45,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         longest = max(map(len, values.values()))
         diagonal = [{name: some[i % len(some)] for name, some in values.items()} for i in range(longest)]
         for item in group:
-            item.stash[CHECKED] = {name: repr(value) for name, value in item.callspec.params.items()} in diagonal
+            own = {name: repr(value) for name, value in item.callspec.params.items()}
+            item.stash[CHECKED] = own in diagonal and item.get_closest_marker("unchecked") is None
 
 
-@pytest.fixture(autouse=True)
-def _shapes(request: pytest.FixtureRequest) -> Iterator[None]:
-    shape_checks.update("jaxtyping_disable", not request.node.stash.get(CHECKED, True))
-    yield
-    shape_checks.update("jaxtyping_disable", False)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What every test starts from, before its fixtures and whatever the test before has left: two workers on two cores
+    have one thread each, so that they do not fight; shapes are checked or not; and no sweep in this process has left
+    its config, with the folder that paths would start from. A hook: fixtures take as long as a small test."""
+    import torch
+
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+    shape_checks.update("jaxtyping_disable", not item.stash.get(CHECKED, True))
+    HydraConfig.instance().cfg = None

@@ -112,15 +112,22 @@ def build(node: Node, *, vocabulary: int = VOCABULARY, seed: int = 0) -> Model:
 _built: dict[str, Model] = {}
 
 
-def model(base: str = "modern", **changes: Any) -> Model:
-    """The small model of `model_node`, a copy of its own for each caller. Skips the test, saying why, where a mixer
+def shared(base: str = "modern", **changes: Any) -> Model:
+    """The small model of `model_node`, the same one for all who only read it. Skips the test, saying why, where a mixer
     declares that it cannot serve."""
     node = model_node(base, **changes)
     if repr(node) not in _built:
         for reason in lacking(node):
             pytest.skip(f"refused: {reason}")
         _built[repr(node)] = build(node)
-    return deepcopy(_built[repr(node)])
+    built = _built[repr(node)]
+    built.attention = "plain"
+    return built
+
+
+def model(base: str = "modern", **changes: Any) -> Model:
+    """A copy of the shared model, which its caller may change."""
+    return deepcopy(shared(base, **changes))
 
 
 def refusal(base: str = "modern", **changes: Any) -> str:
@@ -214,6 +221,16 @@ def real_of(lengths: list[int], width: int, side: str) -> Tensor:
     """The padding mask (rows, width) of rows with that many real tokens: True is real."""
     right = torch.arange(width) < torch.tensor(lengths)[:, None]
     return right if side == "right" else right.flip(1)
+
+
+def spread(texts: list[Tensor], real: Tensor) -> Tensor:
+    """The texts laid into a batch at its real places; anything may stand where there is padding."""
+    return draw(*real.shape, seed=99).masked_scatter(real, torch.cat(texts))
+
+
+def both_sides(lengths: list[int], width: int) -> Tensor:
+    """Real places of a batch that has each length twice: padded on the left, then padded on the right."""
+    return torch.cat([real_of(lengths, width, "left"), real_of(lengths, width, "right")])
 
 
 def with_window(mixer: str, window: int) -> Node:

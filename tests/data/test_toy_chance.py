@@ -13,6 +13,8 @@ from zoo.toy.chance import lines
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
 
+pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
+
 
 def form(text: list[str], place: int) -> str:
     """What a guesser knows: the part of the sentence that the word stands in, not what it depends on."""

@@ -25,6 +25,8 @@ from zoo.option import Option
 from zoo.toy.oracle import Oracle
 from zoo.toy.words import SURFACES
 
+pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
+
 SMALL: dict[str, Any] = {"lexicon": 8, "sentences": 8.0, "tokens": (6_000, 1_500, 1_500)}
 NAMES = tokenizers.names()
 

@@ -10,6 +10,8 @@ from tests.data.toy import made, texts
 from zoo.toy import words
 from zoo.toy.skills import Skill
 
+pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
+
 Expected = list[tuple[Skill, int]]
 FREE = {*words.SIZES, *words.ADVERBS, *words.PREPOSITIONS, *words.LETTERS, *words.LANDS, *words.NUMBERS, *words.TOPICS}
 FREE |= {"plus", "minus"}

@@ -105,6 +105,7 @@ def test_as_many_random_numbers_make_a_choice_as_its_weight_says() -> None:
     assert np.array_equal(made.edges[1:] - made.edges[:-1], made.weights[:-1])
 
 
+@pytest.mark.unchecked
 def test_documents_do_not_depend_on_how_many_are_made_together() -> None:
     together = made(12, **SMALL)
     alone = [made(1, start=i, **SMALL) for i in range(12)]
@@ -112,6 +113,7 @@ def test_documents_do_not_depend_on_how_many_are_made_together() -> None:
     assert same(together.part(7, 8), alone[7])
 
 
+@pytest.mark.unchecked
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_a_split_does_not_depend_on_the_size_of_its_parts(size: int) -> None:
     source = Generator(Settings(**SMALL), 0)
@@ -121,12 +123,14 @@ def test_a_split_does_not_depend_on_the_size_of_its_parts(size: int) -> None:
     assert size <= len(whole[0]) < size + len(last.words)
 
 
+@pytest.mark.unchecked
 def test_a_larger_split_begins_with_the_smaller_one() -> None:
     source = Generator(Settings(**SMALL), 0)
     small, large = (joined(list(source.stream(0, size)))[0] for size in (1000, 3000))
     assert np.array_equal(large[: len(small)], small)
 
 
+@pytest.mark.unchecked
 def test_seeds_splits_and_numbers_each_give_other_documents() -> None:
     listed = [
         tuple(text)
@@ -137,12 +141,14 @@ def test_seeds_splits_and_numbers_each_give_other_documents() -> None:
     assert len(set(listed)) == len(listed)
 
 
+@pytest.mark.unchecked
 def test_no_two_documents_of_a_corpus_have_one_key() -> None:
     source = Generator(Settings(**SMALL), 0)
     keys = np.concatenate([source._keys(split, np.arange(100_000)) for split in (0, 1, 2)])
     assert len(np.unique(keys)) == 300_000
 
 
+@pytest.mark.unchecked
 def test_parts_of_documents_are_the_documents() -> None:
     documents = made(30, **SMALL)
     for words in (1, 300, 10**6):
@@ -151,6 +157,7 @@ def test_parts_of_documents_are_the_documents() -> None:
         assert all(map(np.array_equal, joined(parts), joined([documents])))
 
 
+@pytest.mark.unchecked
 def test_words_are_as_frequent_as_zipf_says() -> None:
     documents = made(400, seed=1, topics=0.0, facts=0.5, recall=0.0, lands=8, lexicon=8)
     lands = [text[i + 1] for text in texts(documents) for i, word in enumerate(text) if word == "in"]
@@ -159,6 +166,7 @@ def test_words_are_as_frequent_as_zipf_says() -> None:
     assert np.abs(np.sort(counts)[::-1] - expected).max() < 5 * np.sqrt(expected.max())
 
 
+@pytest.mark.unchecked
 def test_the_mean_floor_is_the_entropy_of_the_source() -> None:
     """Σ (−log p − entropy) over all words is a fair game: what is reported is what is drawn."""
     documents, oracle = made(40, seed=3, **SMALL), Oracle(Settings(**SMALL))
@@ -174,6 +182,7 @@ def test_the_mean_floor_is_the_entropy_of_the_source() -> None:
     assert abs(gain) < 0.05 * len(documents.words)
 
 
+@pytest.mark.unchecked
 def test_documents_of_any_length_up_to_8192_words_and_more() -> None:
     lengths = np.diff(made(4, shortest=8192, **SMALL).offsets)
     assert lengths.min() > 8192

@@ -69,6 +69,7 @@ def tiny() -> dict[tuple[str, ...], Fraction]:
     return found
 
 
+@pytest.mark.unchecked
 def test_the_probabilities_of_all_documents_sum_to_exactly_one() -> None:
     assert len(tiny()) > 1500
     assert sum(tiny().values()) == 1

@@ -25,6 +25,8 @@ from zoo.toy.second import ACCUSATIVE, second
 from zoo.toy.translation import translate
 from zoo.toy.words import ID
 
+pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
+
 SETTINGS: dict[str, Any] = {"nesting": 0.4, "reference": 0.7, "tokens": (20_000, 8_000, 0)}
 NEVER, ALWAYS = np.uint32(0xFFFFFFFF), np.uint32(0)
 

@@ -22,6 +22,8 @@ from zoo.toy.skills import Skill
 from zoo.training.evaluate import Scores, evaluate
 from zoo.traits import Traits
 
+pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
+
 SMALL: dict[str, Any] = {"lexicon": 8, "sentences": 8.0, "tokens": (6_000, 1_500, 1_500)}
 NAMES = tokenizers.names()
 

@@ -16,7 +16,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there i
 
 
 @needs_compiler
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.unchecked
 def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weights() -> None:
     entries = {"near": with_window("sliding", 4), "far": option("mixer", "gqa")}
     built = model(mixer={"name": "pattern", "layers": ["near", "far"], **entries})
@@ -50,7 +50,7 @@ def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weigh
     assert not any(one.nbytes() for one in copied)
 
 
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.unchecked
 def test_what_a_compiled_step_cannot_serve_is_refused_in_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UserError, match="cannot be compiled"):
         generate(model(ffn="moe"), draw(2, 3), max_new_tokens=3, compiled=True)

@@ -13,7 +13,7 @@ from zoo.inference.joint import Joint, joined
 from zoo.inference.packed import packed, refresh
 
 
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.unchecked
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_joined_model_is_the_model_and_takes_over_its_weights(bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     built = model(ffn="swiglu", mixer="gqa", bias=bias)

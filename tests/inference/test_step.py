@@ -61,7 +61,7 @@ def test_a_program_serves_one_device_and_one_dtype() -> None:
     assert len(kinds) == 3
 
 
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.unchecked
 @torch.no_grad()
 def test_one_recorded_step_serves_every_length_capacity_and_source() -> None:
     built = model(mixer=with_window("sliding", 4), position="alibi", topology="encoder_decoder")

@@ -18,6 +18,7 @@ from tests.helpers import (
     draw,
     model,
     real_of,
+    shared,
 )
 from zoo.mixer.backend import BACKENDS
 from zoo.model import Model
@@ -54,7 +55,7 @@ def forward_and_backward(model: Model, backend: str, masks: dict[str, Tensor]) -
 
 def assert_backends_agree(model: Model, masks: dict[str, Tensor]) -> None:
     expected, expected_gradients = forward_and_backward(model, "plain", masks)
-    for backend in BACKENDS:
+    for backend in sorted({*BACKENDS} - {"plain"}):
         out, gradients = forward_and_backward(model, backend, masks)
         assert out.isfinite().all()
         assert close(out, expected), (backend, list(masks))
@@ -64,7 +65,7 @@ def assert_backends_agree(model: Model, masks: dict[str, Tensor]) -> None:
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_backends_agree_under_every_combination_of_masks(mixer: str, topology: str) -> None:
-    built = model(mixer=mixer, topology=topology, n_layers=1)
+    built = shared(mixer=mixer, topology=topology, n_layers=1)
     for masks in subsets(masks_of(built)):
         assert_backends_agree(built, masks)
 
@@ -72,7 +73,7 @@ def test_backends_agree_under_every_combination_of_masks(mixer: str, topology: s
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_backends_agree_for_every_position_scheme(mixer: str, position: str, topology: str) -> None:
-    built = model(mixer=mixer, position=position, topology=topology)
+    built = shared(mixer=mixer, position=position, topology=topology)
     assert_backends_agree(built, masks_of(built))
 
 

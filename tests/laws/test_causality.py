@@ -17,8 +17,8 @@ from tests.helpers import (
     close,
     draw,
     logits,
-    model,
     option,
+    shared,
 )
 from zoo.model import Model
 
@@ -41,6 +41,7 @@ def reach(model: Model, row: Tensor, **inputs: Tensor) -> Tensor:
     return torch.autograd.grad(asked, seen)[0].abs().sum(-1)
 
 
+@torch.no_grad()
 def assert_causal(model: Model) -> None:
     """Rows 2 and 3 are rows 0 and 1 with another token in the middle."""
     before = draw(2)
@@ -55,13 +56,13 @@ def assert_causal(model: Model) -> None:
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_no_output_depends_on_a_later_token(mixer: str, position: str, topology: str) -> None:
-    assert_causal(model(mixer=mixer, position=position, topology=topology))
+    assert_causal(shared(mixer=mixer, position=position, topology=topology))
 
 
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_no_gradient_reaches_an_output_from_a_later_token(mixer: str, position: str, topology: str) -> None:
-    pull = reach(model(mixer=mixer, position=position, topology=topology), draw(1, 7))
+    pull = reach(shared(mixer=mixer, position=position, topology=topology), draw(1, 7))
     assert pull.triu(1).count_nonzero() == 0
     assert (pull.tril() > 0).sum() == 7 * 8 // 2
 
@@ -69,42 +70,43 @@ def test_no_gradient_reaches_an_output_from_a_later_token(mixer: str, position: 
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
 def test_no_other_part_lets_the_future_in(axis: str, name: str, topology: str) -> None:
-    assert_causal(model(topology=topology, **{axis: name}))
+    assert_causal(shared(topology=topology, **{axis: name}))
 
 
 @pytest.mark.parametrize(("one", "other"), TWO_PARTS, ids="-".join)
 def test_no_two_parts_let_the_future_in_together(one: Part, other: Part) -> None:
-    assert_causal(model(**dict([one, other])))
+    assert_causal(shared(**dict([one, other])))
 
 
 @pytest.mark.parametrize("block", OPTIONS["block"])
 @pytest.mark.parametrize("norm", OPTIONS["norm"])
 @pytest.mark.parametrize("ffn", OPTIONS["ffn"])
 def test_no_block_lets_the_future_in_with_any_norm_and_ffn(block: str, norm: str, ffn: str) -> None:
-    assert_causal(model(block=block, norm=norm, ffn=ffn, embedding="bert"))
+    assert_causal(shared(block=block, norm=norm, ffn=ffn, embedding="bert"))
 
 
 @pytest.mark.parametrize("topology", [name for name in TOPOLOGIES if name not in CAUSAL_TOPOLOGIES])
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_every_output_of_a_bidirectional_model_depends_on_every_token(mixer: str, position: str, topology: str) -> None:
-    assert (reach(model(mixer=mixer, position=position, topology=topology), draw(1, 7)) > 0).all()
+    assert (reach(shared(mixer=mixer, position=position, topology=topology), draw(1, 7)) > 0).all()
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_prefix_of_six_is_seen_by_all_and_the_rest_is_causal(mixer: str, position: str) -> None:
-    built = model(mixer=mixer, position=position, topology="prefix_lm")
+    built = shared(mixer=mixer, position=position, topology="prefix_lm")
     places = torch.arange(10)
     pull = reach(built, draw(1, 10), prefix=(places < 6)[None])
     assert torch.equal(pull > 0, (places[:, None] >= places) | (places < 6))
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+@torch.no_grad()
 def test_a_prefix_of_none_or_one_is_causal_and_a_prefix_of_all_is_an_encoder(mixer: str, position: str) -> None:
     """A scheme that may read places otherwise in a causal stack is told to read them alike in all."""
     scheme = option("position", position)
     scheme = scheme | ({"both_sides": True} if "both_sides" in scheme else {})
     prefix_lm, decoder, encoder = (
-        model(mixer=mixer, position=scheme, topology=topology)
+        shared(mixer=mixer, position=scheme, topology=topology)
         for topology in ("prefix_lm", "decoder_only", "encoder_only")
     )
     tokens = draw(2)

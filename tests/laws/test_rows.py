@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn.functional import pad
 
 from tests.helpers import (
@@ -14,27 +13,20 @@ from tests.helpers import (
     TOPOLOGIES,
     TWO_PARTS,
     Part,
+    both_sides,
     call,
     close,
     draw,
     logits,
-    model,
     real_of,
+    shared,
+    spread,
 )
 from zoo.errors import UserError
 from zoo.model import Model
 
 
-def spread(texts: list[Tensor], real: Tensor) -> Tensor:
-    """The texts laid into a batch at its real places; anything may stand where there is padding."""
-    return draw(*real.shape, seed=99).masked_scatter(real, torch.cat(texts))
-
-
-def both_sides(lengths: list[int], width: int) -> Tensor:
-    """Real places of a batch that has each length twice: padded on the left, then padded on the right."""
-    return torch.cat([real_of(lengths, width, "left"), real_of(lengths, width, "right")])
-
-
+@torch.no_grad()
 def assert_rows_keep_apart(model: Model) -> None:
     """Two texts, each alone and twice in one batch, padded left and right; their sources are padded the other way."""
     texts = [draw(1, length, seed=length)[0] for length in (5, LENGTH)]
@@ -55,23 +47,23 @@ def assert_rows_keep_apart(model: Model) -> None:
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
 def test_a_row_alone_is_the_row_padded_left_or_right(mixer: str, position: str, topology: str) -> None:
-    assert_rows_keep_apart(model(mixer=mixer, position=position, topology=topology))
+    assert_rows_keep_apart(shared(mixer=mixer, position=position, topology=topology))
 
 
 @pytest.mark.parametrize(("one", "other"), TWO_PARTS, ids="-".join)
 def test_no_two_parts_mix_the_rows_of_a_padded_batch_together(one: Part, other: Part) -> None:
-    assert_rows_keep_apart(model(**dict([one, other])))
+    assert_rows_keep_apart(shared(**dict([one, other])))
 
 
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] not in ("topology", "init")])
 def test_no_part_mixes_the_rows_of_a_padded_batch(axis: str, name: str) -> None:
-    assert_rows_keep_apart(model("transformer_2017", **{axis: name}))
+    assert_rows_keep_apart(shared("transformer_2017", **{axis: name}))
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_a_row_without_a_real_token_is_finite_and_adds_nothing(mixer: str, topology: str) -> None:
-    built = model(mixer=mixer, topology=topology, ffn="moe")
+    built = shared(mixer=mixer, topology=topology, ffn="moe")
     tokens, real = draw(3), real_of([0, 11, LENGTH], LENGTH, "left")
     source, source_real = draw(3, SOURCE_LENGTH, seed=6), real_of([0, SOURCE_LENGTH, 4], SOURCE_LENGTH, "right")
     weights = draw(3, seed=5)[..., None] * real[..., None] / LENGTH
@@ -91,8 +83,9 @@ def test_a_row_without_a_real_token_is_finite_and_adds_nothing(mixer: str, topol
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+@torch.no_grad()
 def test_a_document_alone_is_the_document_packed_with_others(mixer: str, position: str, topology: str) -> None:
-    built = model(mixer=mixer, position=position, topology=topology)
+    built = shared(mixer=mixer, position=position, topology=topology)
     lengths = [7, 12]
     row, documents = draw(1, 19), torch.tensor([[4] * 7 + [2] * 12])
     alone = torch.cat([logits(built, text) for text in row.split(lengths, dim=1)], dim=1)
@@ -102,8 +95,9 @@ def test_a_document_alone_is_the_document_packed_with_others(mixer: str, positio
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+@torch.no_grad()
 def test_a_packed_target_reads_its_own_packed_source(mixer: str, position: str) -> None:
-    built = model(mixer=mixer, position=position, topology="encoder_decoder")
+    built = shared(mixer=mixer, position=position, topology="encoder_decoder")
     targets, sources = draw(1, 19).split([7, 12], 1), draw(1, 9, seed=3).split([5, 4], 1)
     alone = [logits(built, target, source=source) for target, source in zip(targets, sources, strict=True)]
     documents, source_documents = torch.tensor([[4] * 7 + [2] * 12]), torch.tensor([[1] * 5 + [8] * 4])
@@ -112,7 +106,7 @@ def test_a_packed_target_reads_its_own_packed_source(mixer: str, position: str) 
 
 
 def test_packed_targets_without_as_many_packed_sources_are_refused() -> None:
-    built = model(topology="encoder_decoder")
+    built = shared(topology="encoder_decoder")
     source, ones = draw(1, 6, seed=3), torch.ones(1, 6, dtype=torch.long)
     with pytest.raises(UserError, match="source_documents go with documents"):
         built(draw(1, 6), source=source, source_documents=ones)
@@ -121,8 +115,9 @@ def test_packed_targets_without_as_many_packed_sources_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+@torch.no_grad()
 def test_a_prefix_ends_with_its_document_and_skips_padding(mixer: str, position: str) -> None:
-    built = model(mixer=mixer, position=position, topology="prefix_lm")
+    built = shared(mixer=mixer, position=position, topology="prefix_lm")
     row, documents = draw(1, 23), torch.tensor([[3] * 9 + [1] * 14])
     prefixes = [torch.arange(length)[None] < 4 for length in (9, 14)]
     parts = zip(row.split([9, 14], 1), prefixes, strict=True)
@@ -135,8 +130,9 @@ def test_a_prefix_ends_with_its_document_and_skips_padding(mixer: str, position:
 
 
 @pytest.mark.parametrize(("mixer", "position"), MIXER_AND_POSITION)
+@torch.no_grad()
 def test_an_output_does_not_depend_on_how_far_the_source_is_padded(mixer: str, position: str) -> None:
-    built = model(mixer=mixer, position=position, topology="encoder_decoder")
+    built = shared(mixer=mixer, position=position, topology="encoder_decoder")
     target, source = draw(1, 11), draw(1, 8, seed=3)
     expected = logits(built, target, source=source)
     for width in (8, 16, 40):

@@ -4,7 +4,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, close, draw, learned, model, real_of, with_window
+from tests.helpers import (
+    CAUSAL_TOPOLOGIES,
+    OPTIONS,
+    both_sides,
+    close,
+    draw,
+    learned,
+    model,
+    real_of,
+    shared,
+    spread,
+    with_window,
+)
 from zoo.errors import UserError
 from zoo.mixer.backend import BACKENDS
 from zoo.model import Model
@@ -42,8 +54,9 @@ OTHER_BACKENDS = [(position, backend) for position in ("rope", "t5") for backend
     ("position", "backend"), [*((position, "plain") for position in OPTIONS["position"]), *OTHER_BACKENDS]
 )
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
+@torch.no_grad()
 def test_a_whole_pass_is_its_chunks(mixer: str, position: str, topology: str, backend: str) -> None:
-    built = model(mixer=with_window(mixer, 4), position=position, topology=topology)
+    built = shared(mixer=with_window(mixer, 4), position=position, topology=topology)
     built.attention = backend
     tokens, inputs = draw(3, LENGTH), sources(built, 3)
     whole = built(tokens, **inputs).logits
@@ -51,21 +64,22 @@ def test_a_whole_pass_is_its_chunks(mixer: str, position: str, topology: str, ba
         assert close(in_chunks(built, tokens, sizes, **inputs), whole), sizes
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
 @pytest.mark.parametrize("position", OPTIONS["position"])
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
-def test_padded_rows_go_on_in_chunks_as_they_would_alone(mixer: str, position: str, topology: str, side: str) -> None:
-    built = model(mixer=with_window(mixer, 4), position=position, topology=topology)
-    tokens, lengths = draw(3, LENGTH), [LENGTH, 9, 14]
-    real, inputs = real_of(lengths, LENGTH, side), sources(built, 3)
-    found = [in_chunks(built, tokens, sizes, padding=real, **inputs)[real] for sizes in CHUNKS]
+@torch.no_grad()
+def test_padded_rows_go_on_in_chunks_as_they_would_alone(mixer: str, position: str, topology: str) -> None:
+    """Three texts in one batch, each of them padded on the left and on the right."""
+    built = shared(mixer=with_window(mixer, 4), position=position, topology=topology)
+    lengths, inputs = [LENGTH, 9, 14], sources(built, 3)
+    texts, real = [draw(1, length, seed=length)[0] for length in lengths], both_sides(lengths, LENGTH)
     alone = []
-    for i in range(3):
+    for i, text in enumerate(texts):
         own = {key: value[i : i + 1] for key, value in inputs.items()}
-        alone.append(built(tokens[i : i + 1][real[i : i + 1]][None], **own).logits[0])
-    for logits in found:
-        assert close(logits, torch.cat(alone))
+        alone.append(built(text[None], **own).logits[0])
+    tokens, twice = spread([*texts, *texts], real), {key: torch.cat([one, one]) for key, one in inputs.items()}
+    for sizes in CHUNKS:
+        assert close(in_chunks(built, tokens, sizes, padding=real, **twice)[real], torch.cat([*alone, *alone])), sizes
 
 
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])

@@ -20,8 +20,9 @@ Rule = Callable[[list[str], Experiment], str | None]
 def refuse_idle(experiment: Experiment, overrides: Sequence[str]) -> None:
     """Raises UserError for the first override of the command that changes nothing in that experiment."""
     for override in overrides:
+        key = key_of(override).split(".")
         for rule in RULES:
-            reason = rule(key_of(override).split("."), experiment)
+            reason = rule(key, experiment)
             if reason:
                 raise UserError(f"{override} would change nothing: {reason}; leave it out")
 
