@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from jaxtyping import config as shape_checks
 
 from tests.commands.started import Started
 from zoo.cli import run
+from zoo.paths import CONF
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,8 +35,26 @@ OF_A_CORPUS = ("data=", "data.tokens=", "resume=", "study=", "--")
 """How overrides begin that say what is read, or that nothing is."""
 
 
+@pytest.fixture(scope="session")
+def checked() -> set[frozenset[str]]:
+    """The kinds of commands that came to their end with the shapes of all calls checked."""
+    return set()
+
+
+def kind(script: str, overrides: tuple[str, ...]) -> frozenset[str]:
+    """A command without its numbers, texts and paths. Those of one kind make the same calls, whose shapes are checked
+    in the first of them."""
+    keys = {one: one.partition("=")[0] for one in overrides}
+    return frozenset({script, *(one if (CONF / key.partition("@")[0]).is_dir() else key for one, key in keys.items())})
+
+
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+def command(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    checked: set[frozenset[str]],
+) -> Command:
     """`command("train", "model=gpt2", ...)` runs train.py with these overrides from an empty folder. A run that
     names no corpus, nor the size of the default one, reads one that need not be made first, with little to score."""
 
@@ -47,11 +67,16 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
         monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # a sweep leaves its own behind
         GlobalHydra.instance().clear()
         capsys.readouterr()
-        code = 0
+        code, unchecked = 0, shape_checks.jaxtyping_disable
+        shape_checks.update("jaxtyping_disable", unchecked or kind(script, overrides) in checked)
         try:
             run(importlib.import_module(script).main, script)
         except SystemExit as end:
             code = int(end.code or 0)
+        finally:
+            shape_checks.update("jaxtyping_disable", unchecked)
+        if code == 0 and not unchecked:
+            checked.add(kind(script, overrides))
         said = capsys.readouterr()
         return Done(code, said.out, said.err)
 
@@ -80,6 +105,21 @@ def text(tmp_path: Path) -> Path:
     lines = [f"line {i} says that {i} plus {i} is {2 * i}, and nothing else\n" for i in range(300)]
     path.write_text("".join(lines))
     return path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """A small file of pairs."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The override of a folder in which each corpus is made for the first test that reads it, and found by the
+    others."""
+    return f"cache='{tmp_path_factory.mktemp('corpora')}'"
 
 
 TINY = (
@@ -111,12 +151,13 @@ def trained(
     tmp_path_factory: pytest.TempPathFactory,
     kept: dict[tuple[str, ...], Path],
 ) -> Callable[..., Path]:
-    """`trained("model=gpt2")` is the folder of such a run of a second on the text: trained for the first test that asks
-    for it, a copy for the others."""
+    """`trained("model=gpt2")` is the folder of such a run of a second, on the text unless it names other data: trained
+    for the first test that asks for it, a copy for the others."""
 
     def copy(here: Path, there: Path) -> Path:
-        for name in ("runs", ".cache"):
-            shutil.copytree(here / name, there / name)
+        for found in (here / "runs", here / ".cache"):
+            if found.exists():
+                shutil.copytree(found, there / found.name)
         return there
 
     def call(*words: str) -> Path:
@@ -124,7 +165,9 @@ def trained(
         if words in kept:
             copy(kept[words], tmp_path)
         else:
-            done = command("train", "data=text", f"data.path='{text}'", *TINY, *words)
+            named = any(word.startswith("data=") for word in words)
+            data = () if named else ("data=text", f"data.path='{text}'")
+            done = command("train", *data, *TINY, *words)
             assert done.code == 0, done.err
             kept[words] = copy(tmp_path, tmp_path_factory.mktemp("kept"))
         (folder,) = (tmp_path / "runs").iterdir()

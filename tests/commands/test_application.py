@@ -81,3 +81,18 @@ def test_a_command_is_composed_once(command: Command, composed: list[str], words
     done = command("train", *words, *TINY)
     assert done.code == 0, done.err
     assert composed == ["Loader"] * times
+
+
+@pytest.mark.parametrize(
+    ("words", "times"),
+    [
+        (("study=ffn", "dry_run=maybe"), 2),
+        (("study=ffn", "study.metric='test loss at 64'"), 3),  # and its first job, which will not have it
+    ],
+    ids=["dry_run", "metric"],
+)
+def test_a_study_is_refused_before_all_its_jobs_are_composed(
+    command: Command, composed: list[str], words: tuple[str, ...], times: int
+) -> None:
+    assert command("train", *words, *TINY).code == 2
+    assert composed == ["Loader"] * times

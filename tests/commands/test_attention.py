@@ -1,26 +1,19 @@
 """`evaluate.py attention.text=…` draws every head, offline."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import TINY, Command
+from tests.commands.conftest import Command
 from tests.page.chromium import CHROMIUM, Browser
 
 TEXT = "line 7 says that"
 
 
-def trained(command: Command, folder: Path, *overrides: str) -> Path:
-    """The folder of a small run."""
-    done = command("train", *overrides, *TINY)
-    assert done.code == 0, done.err
-    (found,) = (folder / "runs").iterdir()
-    return found
-
-
-def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, text: Path, tmp_path: Path) -> None:
-    folder = trained(command, tmp_path, "data=text", f"data.path='{text}'")
+def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, trained: Callable[..., Path]) -> None:
+    folder = trained()
     done = command("evaluate", f"run='{folder}'", f"attention.text='{TEXT}'", "json=seen.json")
     assert done.code == 0, done.err
     assert "effective rank" in done.out
@@ -46,16 +39,17 @@ def test_every_head_is_drawn_on_a_page_that_asks_for_nothing(command: Command, t
         assert [one for one in browser.requests if not one.startswith(("file:", "data:", "blob:"))] == []
 
 
-def test_a_text_that_the_tokenizer_does_not_know_is_refused(command: Command, text: Path, tmp_path: Path) -> None:
-    folder = trained(command, tmp_path, "data=text", f"data.path='{text}'", "tokenizer=chars")
+def test_a_text_that_the_tokenizer_does_not_know_is_refused(command: Command, trained: Callable[..., Path]) -> None:
+    folder = trained("tokenizer=chars")
     done = command("evaluate", f"run='{folder}'", "attention.text='the Ω'")
     assert done.code == 2
     assert "does not know 'Ω', at character 4 of attention.text" in done.err
 
 
-def test_a_translator_shows_self_and_cross_attention(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
-    folder = trained(command, tmp_path, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv")
+def test_a_translator_shows_self_and_cross_attention(
+    command: Command, trained: Callable[..., Path], pairs: Path
+) -> None:
+    folder = trained("model=transformer_2017", "data=pairs", "data.path=pairs.tsv")
     done = command(
         "evaluate", f"run='{folder}'", "attention.text=number", "attention.source='12'", "attention.out=x.html"
     )
@@ -64,10 +58,11 @@ def test_a_translator_shows_self_and_cross_attention(command: Command, tmp_path:
         assert name in Path("x.html").read_text()
 
 
-def test_on_the_toy_language_heads_are_asked_for_the_referent(command: Command, tmp_path: Path) -> None:
-    sizes = ("data.tokens=[20000,2000,2000]", "budget.context=48")
-    folder = trained(command, tmp_path, "data=toy", "tokenizer=words", *sizes)
-    done = command("evaluate", f"run='{folder}'", "attention.text='about farms.'", "json=seen.json")
+def test_on_the_toy_language_heads_are_asked_for_the_referent(
+    command: Command, trained: Callable[..., Path], corpora: str
+) -> None:
+    folder = trained("data=toy", "tokenizer=words", "data.tokens=[20000,2000,2000]", "budget.context=48", corpora)
+    done = command("evaluate", f"run='{folder}'", "attention.text='about farms.'", "json=seen.json", corpora)
     assert done.code == 0, done.err
     found = json.loads(Path("seen.json").read_text())
     assert 0 < found["even"]["reference"] < 1

@@ -1,22 +1,20 @@
 """evaluate.py lets a run speak."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import zoo
-from tests.commands.conftest import TINY, Command
+from tests.commands.conftest import Command
 from zoo.inference.reading import Reading
 
 
 @pytest.fixture
-def folder(command: Command, text: Path, tmp_path: Path) -> Path:
+def folder(trained: Callable[..., Path]) -> Path:
     """A trained run."""
-    done = command("train", "data=text", f"data.path='{text}'", *TINY)
-    assert done.code == 0, done.err
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
+    return trained()
 
 
 SHORT = ("generate.max_new_tokens=12", "runtime.threads=1")

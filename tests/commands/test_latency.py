@@ -1,22 +1,20 @@
 """`evaluate.py latency.prompts=…` leaves numbers that agree with each other, and a page that draws itself."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import TINY, Command
+from tests.commands.conftest import Command
 from tests.page.chromium import CHROMIUM, Browser
 from zoo.study.measured import misfit
 
 
 @pytest.fixture
-def folder(command: Command, text: Path, tmp_path: Path) -> Path:
+def folder(trained: Callable[..., Path]) -> Path:
     """A trained run."""
-    done = command("train", "model/mixer=sliding", "data=text", f"data.path='{text}'", *TINY)
-    assert done.code == 0, done.err
-    (found,) = (tmp_path / "runs").iterdir()
-    return found
+    return trained("model/mixer=sliding")
 
 
 def test_both_phases_are_measured_and_drawn(command: Command, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,28 +21,23 @@ LINES = [
 
 
 @pytest.fixture
-def files(command: Command, tmp_path: Path) -> Path:
-    """The files that the commands name, and a run."""
+def files(tmp_path: Path, pairs: Path) -> Path:
+    """The files that the commands name."""
     (tmp_path / "my.txt").write_text("a line of mine, and another one of yours\n" * 200)
     (tmp_path / "other.txt").write_text("a line of another, and one more\n" * 200)
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
     return tmp_path
 
 
 @pytest.fixture
-def a_run(command: Command, files: Path) -> str:
+def a_run(trained: Callable[..., Path], files: Path) -> str:
     """What stands for runs/<run>."""
-    assert command("train", "data=text", "data.path=my.txt", *TINY).code == 0
-    (folder,) = (files / "runs").iterdir()
-    return f"runs/{folder.name}"
+    return f"runs/{trained('data=text', 'data.path=my.txt').name}"
 
 
 @pytest.fixture
-def a_translator(command: Command, files: Path) -> str:
+def a_translator(trained: Callable[..., Path], files: Path) -> str:
     """What stands for runs/<run> where a run translates."""
-    assert command("train", "model=transformer_2017", "data=pairs", "data.path=pairs.tsv", *TINY).code == 0
-    (folder,) = (files / "runs").iterdir()
-    return f"runs/{folder.name}"
+    return f"runs/{trained('model=transformer_2017', 'data=pairs', 'data.path=pairs.tsv').name}"
 
 
 TWO = ["study.variants=[{name: a, overrides: []}, {name: b, overrides: ['model/norm=none']}]", "study.published=[]"]
@@ -58,9 +54,9 @@ HERE = "hydra/launcher=basic"
 
 
 @pytest.fixture
-def a_study(command: Command, files: Path) -> None:
+def a_study(command: Command, files: Path, corpora: str) -> None:
     """What stands for runs/studies/ladder."""
-    small = [*TINY, FEW, "seed=0", HERE]
+    small = [*TINY, FEW, "seed=0", HERE, corpora]
     assert command("train", "study=ladder", *TWO, *small).code == 0
 
 
@@ -72,6 +68,7 @@ def test_the_commands_of_the_readme_run(
     capsys: pytest.CaptureFixture[str],
     request: pytest.FixtureRequest,
     files: Path,
+    corpora: str,
 ) -> None:
     if "runs/<run>" in line:
         which = "a_translator" if "translation.pairs" in line else "a_run"
@@ -86,7 +83,7 @@ def test_the_commands_of_the_readme_run(
     if words[1] == "-m":
         from zoo.__main__ import main
 
-        monkeypatch.setattr("sys.argv", words[2:])
+        monkeypatch.setattr("sys.argv", [*words[2:], *([FEW] if "data=toy" in words else [])])
         main()
         assert capsys.readouterr().out
     else:
@@ -96,7 +93,7 @@ def test_the_commands_of_the_readme_run(
         if given & {"run", "resume"} or (words[1] == "evaluate.py" and "study" in given):
             small = []
         if words[1] == "train.py" and ("data=toy" in words or not given & {"data", "resume"}):
-            small = [*small, FEW]
+            small = [*small, FEW, corpora]
         if of_study:
             small += [*TWO, *([] if "seed" in given else ["seed=0"])]
         if of_study or "-m" in words:

@@ -32,9 +32,9 @@ def metrics(root: Path, split: str) -> dict:
     ids=" ".join,
 )
 def test_a_run_on_the_toy_language_says_how_far_above_the_floor_it_is(
-    command: Command, tmp_path: Path, options: tuple[str, ...]
+    command: Command, tmp_path: Path, corpora: str, options: tuple[str, ...]
 ) -> None:
-    done = command("train", *TINY, *options, *SMALL)
+    done = command("train", *TINY, *options, *SMALL, corpora)
     assert done.code == 0, done.err
     assert "above the floor" in done.out
     line = metrics(tmp_path, "test")
@@ -46,8 +46,8 @@ def test_a_run_on_the_toy_language_says_how_far_above_the_floor_it_is(
     assert ("chance" in done.out) == any(one["lines"] or "2–3" in one["determined_by_distance"] for one in skills)
 
 
-def test_objectives_that_read_from_both_sides_have_no_floor(command: Command, tmp_path: Path) -> None:
-    assert command("train", *TINY, "model=bert", "data=toy", "tokenizer=words", *SMALL).code == 0
+def test_objectives_that_read_from_both_sides_have_no_floor(command: Command, tmp_path: Path, corpora: str) -> None:
+    assert command("train", *TINY, "model=bert", "data=toy", "tokenizer=words", *SMALL, corpora).code == 0
     assert "floor" not in metrics(tmp_path, "test")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,21 +82,22 @@ def test_the_start_says_what_the_corpus_is(command: Command, text: Path) -> None
     assert re.search(r"; \d+ of \d+ validation lines \(.* %\) stand in train, \d+ of \d+ test lines \(", line)
 
 
-def test_a_finished_run_is_found_again_and_not_repeated(command: Command, text: Path, tmp_path: Path) -> None:
-    arguments = ("train", "data=text", f"data.path='{text}'", *TINY)
-    command(*arguments)
-    before = (folder_of(tmp_path) / "metrics.jsonl").stat().st_mtime_ns
-    again = command(*arguments, "model/norm=rmsnorm")  # the same science, spelt out
+def test_a_finished_run_is_found_again_and_not_repeated(
+    command: Command, trained: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    before = (trained() / "metrics.jsonl").stat().st_mtime_ns
+    again = command("train", "data=text", f"data.path='{text}'", *TINY, "model/norm=rmsnorm")  # the same, spelt out
     assert again.code == 0
     assert "already" in again.out
     assert (folder_of(tmp_path) / "metrics.jsonl").stat().st_mtime_ns == before
 
 
-def test_another_text_is_another_run(command: Command, text: Path, tmp_path: Path) -> None:
-    arguments = ("train", "data=text", f"data.path='{text}'", *TINY)
-    command(*arguments)
+def test_another_text_is_another_run(
+    command: Command, trained: Callable[..., Path], text: Path, tmp_path: Path
+) -> None:
+    trained()
     text.write_text(text.read_text() + "one more line\n")
-    command(*arguments)
+    command("train", "data=text", f"data.path='{text}'", *TINY)
     assert len(list((tmp_path / "runs").iterdir())) == 2
 
 
@@ -108,10 +110,9 @@ def test_a_sweep_of_hydra_makes_a_run_for_each_job(command: Command, text: Path,
 
 
 def test_evaluate_scores_a_run_as_training_did(
-    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, trained: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command("train", "data=text", f"data.path='{text}'", *TINY)
-    folder = folder_of(tmp_path)
+    folder = trained()
     fast = {"float32": 100.0, "bfloat16": 400.0}  # a machine that would rather compute in bfloat16
     monkeypatch.setattr(capability, "product_speeds", lambda: fast)
     done = command("evaluate", f"run='{folder}'", "json=scores.json", "batch_size=3")

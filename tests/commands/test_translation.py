@@ -2,24 +2,17 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import TINY, Command
+from tests.commands.conftest import Command
 from tests.commands.test_strict import HEAD, MARK, rewrite, without
 
 SMALL = ("data.tokens=[2000,300,300]", "data.sentences=4", "data.shortest=0")
-TOY = ("data=toy_translation", *SMALL, *TINY, "budget.context=32")
+TOY = ("data=toy_translation", *SMALL, "budget.context=32")
 QUICK = "runtime=reference"
-
-
-def trained(command: Command, *overrides: str) -> Path:
-    """The folder of a small run."""
-    done = command("train", *overrides)
-    assert done.code == 0, done.err
-    (found,) = Path("runs").iterdir()
-    return found
 
 
 @pytest.mark.parametrize(
@@ -32,10 +25,11 @@ def trained(command: Command, *overrides: str) -> Path:
     ids=lambda words: words[0],
 )
 def test_every_translator_of_the_toy_language_is_scored_up_to_synonyms(
-    command: Command, model: tuple[str, ...]
+    command: Command, trained: Callable[..., Path], corpora: str, model: tuple[str, ...]
 ) -> None:
-    folder = trained(command, *model, *TOY)
-    done = command("evaluate", f"run='{folder}'", "translation.pairs=5", "json=copy.json", "batch_size=3", QUICK)
+    folder = trained(*model, *TOY, corpora)
+    words = ("translation.pairs=5", "json=copy.json", "batch_size=3", QUICK, corpora)
+    done = command("evaluate", f"run='{folder}'", *words)
     assert done.code == 0, done.err
     assert "exact match: share of the translations" in done.out
     assert "translated 5 of 5 pairs of test" in done.err
@@ -54,10 +48,12 @@ def test_every_translator_of_the_toy_language_is_scored_up_to_synonyms(
     assert f"reference    {example['reference']}" in done.out
 
 
-def test_pairs_of_ones_own_are_scored_without_synonyms(command: Command, tmp_path: Path) -> None:
+def test_pairs_of_ones_own_are_scored_without_synonyms(
+    command: Command, trained: Callable[..., Path], tmp_path: Path
+) -> None:
     lines = [f"{i}\tnumber {i}\n" for i in range(200)] + [f"{i} {i} {i} {i}\tlong [b]{i}\n" for i in range(1000, 1020)]
-    (tmp_path / "pairs.tsv").write_text("".join(lines))
-    folder = trained(command, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv", *TINY)
+    (tmp_path / "long.tsv").write_text("".join(lines))
+    folder = trained("model=transformer_2017", "data=pairs", "data.path=long.tsv")
     done = command("evaluate", f"run='{folder}'", "translation.pairs=1000", "splits=[test]")
     assert done.code == 0, done.err
     (one,) = json.loads((folder / "translation.json").read_text())["splits"]
@@ -69,10 +65,10 @@ def test_pairs_of_ones_own_are_scored_without_synonyms(command: Command, tmp_pat
     assert "—" in done.out
 
 
-def test_a_model_that_lacks_a_tensor_is_marked_in_its_scores(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
-    untied = "model.embedding.tie=none"
-    folder = trained(command, "model=transformer_2017", "data=pairs", "data.path=pairs.tsv", *TINY, untied)
+def test_a_model_that_lacks_a_tensor_is_marked_in_its_scores(
+    command: Command, trained: Callable[..., Path], pairs: Path
+) -> None:
+    folder = trained("model=transformer_2017", *PAIRS, "model.embedding.tie=none")
     rewrite(folder, without)
     done = command("evaluate", f"run='{folder}'", "translation.pairs=2", "strict=false", QUICK)
     assert done.code == 0, done.err
@@ -92,9 +88,8 @@ REFUSED = {
 }
 
 
-def test_what_cannot_be_scored_is_refused(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(200)))
-    folder = trained(command, "model=transformer_2017", *PAIRS, *TINY)
+def test_what_cannot_be_scored_is_refused(command: Command, trained: Callable[..., Path], pairs: Path) -> None:
+    folder = trained("model=transformer_2017", *PAIRS)
     for words, said in REFUSED.items():
         done = command("evaluate", f"run='{folder}'", *words)
         assert (done.code, done.err.count("\n")) == (2, 1), done.err
@@ -112,10 +107,10 @@ def test_what_cannot_be_scored_is_refused(command: Command, tmp_path: Path) -> N
     ],
 )
 def test_a_run_that_has_nothing_to_translate_is_refused(
-    command: Command, tmp_path: Path, words: tuple[str, ...], said: str
+    command: Command, trained: Callable[..., Path], pairs: Path, words: tuple[str, ...], said: str
 ) -> None:
-    (tmp_path / "pairs.tsv").write_text("".join(f"{i}\tnumber {i}\n" for i in range(400)))
-    folder = trained(command, *words, *TINY)
+    pairs.write_text(pairs.read_text() * 2)
+    folder = trained(*words)
     done = command("evaluate", f"run='{folder}'", "translation.pairs=2")
     assert (done.code, done.err.count("\n")) == (2, 1), done.err
     assert said in done.err

@@ -1,6 +1,7 @@
 """Lists of Hydra overrides as data: their keys, and how lists of them are put together."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -18,6 +19,7 @@ def parse_override(text: str) -> Override:
         raise UserError(f"'{text}' is no override ({str(error).splitlines()[0]})") from error
 
 
+@cache
 def key_of(text: str) -> str:
     """What an override sets: the group with its package, or the key; without the + or ~ before it."""
     return str(parse_override(text).get_key_element()).lstrip("+~")

@@ -61,11 +61,12 @@ class StudySweeper(Sweeper):
     def sweep(self, arguments: list[str]) -> None:
         """Run the study, or say what it would be. Raises UserError before anything is written, when a job does not
         compose, and KeyboardInterrupt after an interruption."""
+        dry = self._said("dry_run")
         plan = self._plan(arguments)
         first = plan.first()
-        alike = [one for one in first if one.seed == plan.study.seeds[0]]
-        refuse_unsound(plan.study, [(one, plain(self._composed(plan, one))) for one in alike])
-        if self._said("dry_run"):
+        alike = (one for one in first if one.seed == plan.study.seeds[0])
+        refuse_unsound(plan.study, ((one, plain(self._composed(plan, one))) for one in alike))
+        if dry:
             from zoo.study.dry_run import dry_run  # torch is imported here
 
             HydraConfig.instance().set_config(self.config)
