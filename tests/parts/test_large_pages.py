@@ -8,7 +8,8 @@ import torch
 
 from tests.helpers import draw, model
 from zoo.inference.memory import PeakTensors
-from zoo.mixer.large_pages import LARGE_PAGE, empty
+from zoo.mixer import large_pages
+from zoo.mixer.large_pages import KEPT, LARGE_PAGE, empty
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -25,6 +26,19 @@ def test_a_large_tensor_begins_on_a_page_and_is_its_own(dtype: torch.dtype) -> N
     gc.collect()
     assert (kept == 1).all()
     assert (part == 2).all()
+
+
+def test_memory_serves_again_once_no_tensor_looks_at_it_any_more_and_little_of_it_waits() -> None:
+    one, other = (empty(torch.empty(0), 3, 140_007, 3) for _ in range(2))
+    place, part = one.data_ptr(), one[1, 5:]
+    del one
+    another = empty(torch.empty(0), 3, 140_007, 3)
+    assert another.data_ptr() not in (place, other.data_ptr())
+    del part
+    assert empty(torch.empty(0), 9, 140_007).data_ptr() == place
+    many = [empty(torch.empty(0, dtype=torch.uint8), KEPT // 4 + i) for i in range(5)]
+    del many, other, another
+    assert KEPT // 2 < sum(map(len, large_pages._waiting)) <= KEPT
 
 
 def test_its_bytes_are_counted_and_given_back() -> None:
