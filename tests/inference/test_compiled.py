@@ -10,6 +10,7 @@ import torch
 from tests.helpers import close, draw, model, option, real_of, with_window
 from zoo.errors import UserError
 from zoo.inference.compiled import CompiledStep
+from zoo.inference.forecast import Forecast
 from zoo.inference.generate import generate
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ to compile with")
@@ -30,7 +31,11 @@ def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weigh
             made.add(id(step))
             for place in range(capacity - 3):
                 token = draw(2, 1, seed=place)
-                assert close(step(token[:, 0], one), built(token, state=other).logits[:, -1])
+                wanted = Forecast.of(built(token, state=other).logits[:, -1])
+                found = step(token[:, 0], one)
+                assert close(found.logits, wanted.logits)
+                assert close(found.total, wanted.total)
+                assert torch.equal(found.best, wanted.best)
             for parameter in built.parameters():
                 parameter.mul_(1.1)
         assert len(made) == 1

@@ -1,10 +1,7 @@
 """Texts in, texts out."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
-from torch import Tensor
 
 import zoo
 from tests.helpers import CAUSAL_TOPOLOGIES, composed, learned
@@ -13,8 +10,10 @@ from zoo.data.tokenizer.chars import Chars
 from zoo.errors import UserError
 from zoo.inference.compiled import CompiledStep
 from zoo.inference.complete import complete, continuations
+from zoo.inference.forecast import Forecast
 from zoo.inference.opening import open_with
 from zoo.inference.settings import Settings
+from zoo.inference.stream import GoOn
 from zoo.model import Model
 from zoo.run import Run
 from zoo.state import ModelState
@@ -107,9 +106,9 @@ def test_what_cannot_be_gone_on_from_is_refused_with_one_sentence() -> None:
 def test_steps_are_compiled_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     run, made = run_of(), []
 
-    def of(model: Model, state: ModelState) -> Callable[[Tensor, ModelState], Tensor]:
+    def of(model: Model, state: ModelState) -> GoOn:
         made.append(len(state.history.positions))
-        return lambda tokens, state: model(tokens[:, None], state=state).logits[:, -1]
+        return lambda tokens, state: Forecast.of(model(tokens[:, None], state=state).logits[:, -1])
 
     monkeypatch.setattr(CompiledStep, "of", of)
     settings = Settings(max_new_tokens=3, samples=2)

@@ -25,6 +25,7 @@ from tests.helpers import (
 )
 from tests.inference.runs import Rigged, run_of
 from zoo.errors import UserError
+from zoo.inference.forecast import Forecast
 from zoo.inference.generate import generate, refuse_wrong_beams
 from zoo.inference.prompt import refuse_no_model, row_keys
 from zoo.inference.sampling import Sampling
@@ -124,7 +125,7 @@ def test_tokens_are_drawn_from_the_filtered_softmax(settings: dict) -> None:
     wanted, rule = expected(logits[0], **settings), Sampling(**settings)
     assert torch.allclose(rule.probabilities(logits)[0].double(), wanted.double(), atol=1e-6)
     luck = torch.rand(20000, generator=torch.Generator().manual_seed(0))
-    drawn = rule.choose(logits.expand(20000, -1), torch.full((20000, 1), NONE), luck)
+    drawn = rule.choose(Forecast.of(logits.expand(20000, -1)), torch.full((20000, 1), NONE), luck)
     counts = torch.bincount(drawn, minlength=8)
     assert (counts[wanted == 0] == 0).all()
     assert (
@@ -152,7 +153,7 @@ def test_sampled_texts_are_distributed_as_whole_passes_say(mixer: str) -> None:
 def test_a_repetition_penalty_acts_on_what_the_row_has_already() -> None:
     logits = torch.tensor([[2.0, -1.0, 1.5, 0.0]])
     rule = Sampling(temperature=0, repetition_penalty=2.0)
-    assert rule.choose(logits, torch.tensor([[0, 1, NONE]]), torch.zeros(1)).tolist() == [2]
+    assert rule.choose(Forecast.of(logits), torch.tensor([[0, 1, NONE]]), torch.zeros(1)).tolist() == [2]
     assert rule._penalised(logits, torch.tensor([[0, 1, NONE]])).tolist() == [[1.0, -2.0, 1.5, 0.0]]
 
 

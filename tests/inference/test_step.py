@@ -1,11 +1,12 @@
 """A decoding step as a function of tensors, which is what is compiled, = the plain one, before any compiler sees it."""
 
 from itertools import cycle
+from typing import Any
 
 import pytest
 import torch
 
-from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, close, draw, model, real_of, with_window
+from tests.helpers import CAUSAL_TOPOLOGIES, OPTIONS, close, draw, model, option, real_of, with_window
 from zoo.inference.compiled import _attributes, _kind, _Step, _tensors, exported
 from zoo.model import Model
 from zoo.state import ModelState
@@ -40,7 +41,7 @@ def test_the_step_as_a_function_of_tensors_is_the_plain_step(
     kind, step = _kind(one), _Step(built, one)
     for place in range(3):
         token = draw(2, 1, seed=place)
-        found = step(token[:, 0], torch.empty(one.history.length, 0), _tensors(one))
+        found, *_ = step(token[:, 0], torch.empty(one.history.length, 0), _tensors(one))
         one.advance(1)
         assert close(found, built(token, state=other).logits[:, -1])
     assert _kind(one) == kind
@@ -69,5 +70,24 @@ def test_one_recorded_step_serves_every_length_capacity_and_source() -> None:
     for length, capacity in ((5, 9), (13, 30)):
         one, other = read(built, length, capacity, True), read(built, length, capacity, True)
         token = draw(2, 1)
-        found = program(token[:, 0], torch.empty(length, 0), _tensors(one))
+        found, *_ = program(token[:, 0], torch.empty(length, 0), _tensors(one))
         assert close(found, built(token, state=other).logits[:, -1])
+
+
+@pytest.mark.unchecked
+@pytest.mark.parametrize(
+    "position", [{"name": "rope"}, {"name": "rope", "layout": "interleaved", "fraction": 0.5}, {"name": "rope_ntk"}]
+)
+@torch.no_grad()
+def test_a_recorded_step_turns_queries_and_keys_as_the_plain_one(position: dict[str, Any]) -> None:
+    """It turns halves of one position, where a plain pass turns wholes."""
+    built = model(position={**option("position", position["name"]), **position})
+    program = exported(built, read(built, 7, 16, True)).module()
+    one, other = read(built, 7, 16, True), read(built, 7, 16, True)
+    token = draw(2, 1)
+    found, best, total = program(token[:, 0], torch.empty(7, 0), _tensors(one))
+    wanted = built(token, state=other).logits[:, -1]
+    assert close(found, wanted)
+    assert torch.equal(best, wanted.argmax(-1))
+    assert close(total, wanted.sum())
+    assert all(close(a.keys[:, :, :8], b.keys[:, :, :8]) for a, b in zip(one.states(), other.states(), strict=True))

@@ -65,7 +65,7 @@ def beam_search(
             if step + 1 == max_new_tokens or search.done.all():
                 break
             state.reorder(parents)
-            logits = go_on(token, state)
+            logits = go_on(token, state).logits
     finally:
         model.train(was_training)
     return Beams(search.kept, search.scores)

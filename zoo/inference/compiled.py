@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, ref
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
 
 from zoo.errors import UserError
 from zoo.history import History
+from zoo.inference.forecast import Forecast
 from zoo.inference.joint import joined
 from zoo.inference.packed import free_after, packed, refresh
 from zoo.inference.quiet import quiet
@@ -33,11 +34,11 @@ LEAST = 2
 """Lengths below are no sizes to a compiler but constants."""
 
 Program = Callable[[list[Tensor]], list[Tensor]]
-"""Tokens, mark and the tensors of a state in, logits out."""
+"""Tokens, mark and the tensors of a state in, a forecast out."""
 
 
 class CompiledStep:
-    """`step(tokens, state)`: logits (B, V) after one more token (B,) of every row; the state goes on by one position.
+    """`step(tokens, state)`: what comes after one more token (B,) of every row; the state goes on by one position.
 
     It is compiled ahead of time for one number of rows, and serves every length and capacity, also of a source: lengths
     are sizes of arguments, so none is compiled anew. The states' tensors are its arguments too, and are written in
@@ -82,7 +83,7 @@ class CompiledStep:
         self._program, self._weights = _compiled(self.packed, state)
         free_after(self, self.packed)
 
-    def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Float[Tensor, "B V"]:
+    def __call__(self, tokens: Int[Tensor, " B"], state: ModelState) -> Forecast:
         if len(tokens) != self.rows:
             raise UserError(f"this step was compiled for {self.rows} rows, not for {len(tokens)}")
         self._refuse(state)
@@ -93,9 +94,9 @@ class CompiledStep:
             raise UserError(
                 f"{state.history.furthest()} positions are kept, and there is a place for {self.limit} only"
             )
-        (logits,) = self._program([tokens, self._mark(length), *_tensors(state)])
+        forecast = Forecast(*self._program([tokens, self._mark(length), *_tensors(state)]))
         state.advance(1)
-        return logits
+        return forecast
 
     def _mark(self, length: int) -> Tensor:
         """An empty tensor whose size says how much is held."""
@@ -149,11 +150,11 @@ class _Step(nn.Module):
         super().__init__()
         self.model, self.state = model, state
 
-    def forward(self, tokens: Tensor, mark: Tensor, tensors: list[Tensor]) -> Tensor:
+    def forward(self, tokens: Tensor, mark: Tensor, tensors: list[Tensor]) -> tuple[Tensor, ...]:
         with _lent(self.state, tensors, mark.shape[0]):
             text = Text(tokens[:, None], Sequence.of(tokens[:, None]))
             hidden, _ = self.model.topology(text, None, one_query, self.state)
-            return self.model.head(hidden)[:, -1]
+            return tuple(Forecast.of(self.model.head(hidden)[:, -1]))  # the kind that a program can give back
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError
+from zoo.inference.forecast import Forecast
 from zoo.inference.opening import BLANK, encode, objective_of, padded
 from zoo.inference.sampling import Sampling
 from zoo.luck import generator_for
@@ -131,7 +132,7 @@ def fill_tokens(
         while blank.any():
             rows, places = blank.nonzero(as_tuple=True)
             logits, nothing = model(tokens, padding).logits[blank], tokens.new_empty(len(rows), 0)
-            chosen = sampling.choose(logits, nothing, luck[blank])
+            chosen = sampling.choose(Forecast.of(logits), nothing, luck[blank])
             if order == "together":
                 tokens[blank] = chosen
                 break

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.errors import UserError
+from zoo.inference.forecast import Forecast
 
 SMALLEST = 1e-3
 """Of temperatures and penalties: what is smaller would only overflow."""
@@ -68,21 +69,24 @@ class Sampling:
             if not right:
                 raise UserError(message)
 
-    def choose(
-        self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"], luck: Float[Tensor, " B"]
-    ) -> Int[Tensor, " B"]:
+    def choose(self, forecast: Forecast, seen: Int[Tensor, "B T"], luck: Float[Tensor, " B"]) -> Int[Tensor, " B"]:
         """A token for each row; `luck` is one uniform number per row, so that a row's tokens depend on no other row.
         `seen` are the tokens the row has, −1 for none. Raises UserError for logits that are not numbers."""
-        logits = self.adjusted(logits if self.temperature == 0 else logits.double(), seen)
-        if self.temperature == 0:
-            return logits.max(-1).indices  # sooner than argmax
-        return draw_from(self.probabilities(logits), luck)
+        if self.temperature:
+            return draw_from(self.probabilities(self.adjusted(forecast.logits.double(), seen)), luck)
+        if self.remembers or self.banned:
+            return self.adjusted(forecast.logits, seen).max(-1).indices
+        _refuse_no_numbers(forecast.logits, forecast.total)
+        return forecast.best
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what a row has already said changes what it says next."""
+        return self.repetition_penalty != 1
 
     def adjusted(self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
         """The logits with penalties, −∞ where a token is banned. Raises UserError for logits that are not numbers."""
-        finite = math.isfinite(float(logits.detach().sum()))  # one sum tells nearly always
-        if not finite and not logits.isfinite().all():
-            raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
+        _refuse_no_numbers(logits, logits.detach().sum())
         logits = self._penalised(logits, seen)
         if self.banned:
             logits = logits.index_fill(-1, torch.tensor(self.banned, device=logits.device), -torch.inf)
@@ -114,12 +118,18 @@ class Sampling:
         return p.masked_fill(~kept, 0.0)
 
     def _penalised(self, logits: Float[Tensor, "B V"], seen: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
-        if self.repetition_penalty == 1.0:
+        if not self.remembers:
             return logits
         has = torch.zeros(logits.shape[0], logits.shape[1] + 1, dtype=torch.bool, device=logits.device)
         has = has.scatter_(1, seen + 1, True)[:, 1:]  # column 0 takes what is no token
         weaker = torch.where(logits > 0, logits / self.repetition_penalty, logits * self.repetition_penalty)
         return torch.where(has, weaker, logits)
+
+
+def _refuse_no_numbers(logits: Float[Tensor, "B V"], total: Float[Tensor, ""]) -> None:
+    """Raise UserError unless all are finite, which their sum nearly always tells."""
+    if not math.isfinite(total.item()) and not logits.isfinite().all():
+        raise UserError("the model's logits are not finite, so no token can be drawn; was its training diverging?")
 
 
 def draw_from(p: Float[Tensor, "B V"], luck: Float[Tensor, " B"]) -> Int[Tensor, " B"]:

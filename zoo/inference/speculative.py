@@ -133,7 +133,7 @@ class _Pair:
         for _ in range(count):
             unread = self._unread(self.draft_state)
             if unread.shape[1] == 1:
-                logits = self.go_on(unread[:, 0], self.draft_state)
+                logits = self.go_on(unread[:, 0], self.draft_state).logits
             else:
                 logits = self.draft(unread, state=self.draft_state).logits[:, -1]
             found.append(self.sampling.distribution(logits, self.text[:, : self.length]))

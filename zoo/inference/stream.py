@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.inference.compiled import CompiledStep
+from zoo.inference.forecast import Forecast
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
 from zoo.model import Model
@@ -18,8 +19,8 @@ NONE = -1
 Ends = Callable[[Tensor], Tensor]
 """Told each step's tokens (R,), it says which rows end with them. None: no row ends by itself."""
 
-GoOn = Callable[[Tensor, ModelState], Tensor]
-"""One more token (R,) of every row to the logits (R, V) after it."""
+GoOn = Callable[[Tensor, ModelState], Forecast]
+"""One more token (R,) of every row to what comes after it."""
 
 
 @torch.no_grad()
@@ -47,19 +48,20 @@ def stream_tokens(
     was_training = model.training
     model.eval()
     try:
-        last = prompt.read(model, state)[origins]
+        forecast = Forecast.of(prompt.read(model, state)[origins])
         state.reorder(origins)
         go_on = going_on(model, compiled)
         for step in range(max_new_tokens):
-            token = sampling.choose(last, seen, luck[:, step])
+            token = sampling.choose(forecast, seen, luck[:, step])
             if ends is not None:
                 token = token.masked_fill(done, NONE)
                 done = done | ends(token)
             yield token
             if step + 1 == max_new_tokens or (ends is not None and done.all()):
                 return
-            seen[:, length + step] = token
-            last = go_on(token if ends is None else token.clamp(min=0), state)
+            if sampling.remembers:
+                seen[:, length + step] = token
+            forecast = go_on(token if ends is None else token.clamp(min=0), state)
     finally:
         model.train(was_training)
 
@@ -68,10 +70,12 @@ def going_on(model: Model, compiled: bool) -> GoOn:
     """How one generation takes its steps: as a compiled program from where the state holds enough for one, or not."""
     step: CompiledStep | None = None
 
-    def go_on(tokens: Tensor, state: ModelState) -> Tensor:
+    def go_on(tokens: Tensor, state: ModelState) -> Forecast:
         nonlocal step
         if step is None and compiled and CompiledStep.serves(state):
             step = CompiledStep.of(model, state)
-        return step(tokens, state) if step is not None else model(tokens[:, None], state=state).logits[:, -1]
+        if step is not None:
+            return step(tokens, state)
+        return Forecast.of(model(tokens[:, None], state=state).logits[:, -1])
 
     return go_on
