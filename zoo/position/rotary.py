@@ -76,9 +76,20 @@ class Rotary(Position):
         """(a, b) → (a cos − b sin, a sin + b cos) for each pair."""
         width = self.turning(x.shape[-1])
         turning, still = x[..., :width], x[..., width:]
-        a, b = turning.chunk(2, dim=-1) if self.layout == "half" else (turning[..., 0::2], turning[..., 1::2])
-        turned = turning * own + self._paired(b, a) * other
+        a, b = self._parts(turning)
+        if x.shape[-2] == 1 and torch.compiler.is_compiling():  # one loop; eagerly, the fewer operations are faster
+            cos, sin = self._parts(own)[0], self._parts(other)[1]
+            turned = self._paired(a * cos - b * sin, b * cos + a * sin)
+        else:
+            turned = turning * own + self._paired(b, a) * other
         return turned if width == x.shape[-1] else torch.cat([turned, still], dim=-1)
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The features that are the first and the second of each pair."""
+        if self.layout == "half":
+            a, b = x.chunk(2, dim=-1)
+            return a, b
+        return x[..., 0::2], x[..., 1::2]
 
     def _paired(self, a: Tensor, b: Tensor) -> Tensor:
         """The features of which those are the first and the second of each pair."""
