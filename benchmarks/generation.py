@@ -1,6 +1,7 @@
 """How fast text is generated, beside transformers and x-transformers: one process, the same shapes, greedy, by turns.
 
     python benchmarks/generation.py [threads=2] [rounds=5] [new=128] [batches=1,32] [clock=wall] [json=generation.json]
+        [peers=transformers,x-transformers]
 
 Width 128, 4 layers, 4 heads, vocabulary 256; a prompt of 16 tokens; float32; untrained weights. A turn is one call of
 each library; medians over the turns, the spread, and the median ratio to transformers are shown. `ours, compiled` is
@@ -22,6 +23,7 @@ from torch import Tensor
 GIVEN = dict(word.split("=", 1) for word in sys.argv[1:])
 THREADS, ROUNDS, NEW = (int(GIVEN.get(key, value)) for key, value in (("threads", 2), ("rounds", 5), ("new", 128)))
 BATCHES = [int(rows) for rows in GIVEN.get("batches", "1,32").split(",")]
+PEERS = {"transformers", *GIVEN.get("peers", "transformers,x-transformers").split(",")}
 CLOCK = {"wall": time.perf_counter, "cpu": time.thread_time}[GIVEN.get("clock", "wall")]
 WIDTH, LAYERS, HEADS, FEATURES, VOCABULARY, PROMPT = 128, 4, 4, 340, 256, 16
 
@@ -107,12 +109,9 @@ def race(rows: int, contestants: dict[str, Contestant]) -> dict[str, dict[str, f
 def main() -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(THREADS)
-    contestants = {
-        "ours, compiled": ours(compiled=True),
-        "ours, eager": ours(compiled=False),
-        "transformers": hugging_face(),
-        "x-transformers": x_transformers(),
-    }
+    contestants = {"ours, compiled": ours(compiled=True), "ours, eager": ours(compiled=False)}
+    peers = {"transformers": hugging_face, "x-transformers": x_transformers}
+    contestants |= {name: make() for name, make in peers.items() if name in PEERS}
     found = {}
     print(f"{PROMPT} + {NEW} tokens, {THREADS} threads, {ROUNDS} turns, {CLOCK.__name__}, torch {torch.__version__}")
     print(f"{'batch':>5}  {'':16}{'median tokens/s':>16}{'worst':>9}{'best':>9}{'ratio':>8}{'first call':>12}")
