@@ -142,7 +142,7 @@ def test_the_sources_are_sentences_of_the_documents_in_their_order() -> None:
 
 
 def test_no_sentence_is_in_two_splits_whatever_the_seed() -> None:
-    equal = {"tokens": (20_000, 20_000, 20_000)}
+    equal = {"tokens": (8_000, 8_000, 8_000)}
     train, validation, test = (
         {one for seed in (0, 1) for one in said_in(split, seed=seed, **equal)} for split in SPLITS
     )

@@ -221,6 +221,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.unchecked
 @pytest.mark.parametrize("name", MODELS)
 def test_a_translation_does_not_depend_on_its_batch(name: str) -> None:
     run = some(**MODELS[name])

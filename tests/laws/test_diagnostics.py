@@ -140,6 +140,7 @@ def test_keys_for_test_reach_test_and_nothing_else(name: str) -> None:
             assert len(set(sizes[0])) == trained[1] - trained[0] + 1
 
 
+@pytest.mark.unchecked
 @pytest.mark.parametrize("name", TASKS)
 def test_guessing_scores_what_the_chance_line_says(name: str) -> None:
     source, generator = task(name), np.random.default_rng(0)
@@ -155,6 +156,7 @@ def test_guessing_scores_what_the_chance_line_says(name: str) -> None:
     assert abs(np.mean(nats) - chance.nats) < 4 * max(np.std(nats), 1e-9) / math.sqrt(len(nats) / 20)
 
 
+@pytest.mark.unchecked
 @pytest.mark.parametrize("name", TASKS)
 def test_the_source_itself_scores_what_the_best_line_says(name: str) -> None:
     source = task(name)
@@ -191,6 +193,7 @@ def test_splits_and_seeds_share_no_stream(name: str) -> None:
     assert len(np.unique(np.concatenate(keys))) == 6000
 
 
+@pytest.mark.unchecked
 @pytest.mark.parametrize("name", TASKS)
 def test_no_more_held_out_documents_are_in_train_than_must_come_there_by_chance(name: str) -> None:
     """None at all, where there are many documents or test asks for longer ones; short ones coincide."""

@@ -32,6 +32,7 @@ from zoo.schema import parse_option
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("axis", "name"), [pair for pair in EVERY_OPTION if pair[0] != "topology"])
+@torch.no_grad()
 def test_evaluation_is_deterministic_and_training_is_not(axis: str, name: str, backend: str) -> None:
     built = model("transformer_2017", dropout=0.5, **{axis: name})
     tokens = draw(2)

@@ -149,7 +149,9 @@ def test_an_objective_asks_for_what_its_topologies_answer(objective: str, topolo
         assert task.weights.any()
 
 
+@pytest.mark.unchecked  # all pairs of options whose shapes other laws check
 @pytest.mark.parametrize("axis", PER_LAYER)
+@torch.no_grad()
 def test_any_two_options_of_a_layer_axis_alternate_over_the_layers(axis: str) -> None:
     for a, b in product(OPTIONS[axis], repeat=2):
         nodes = {"a": option(axis, a), "b": option(axis, b)}

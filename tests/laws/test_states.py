@@ -22,7 +22,8 @@ from zoo.mixer.backend import BACKENDS
 from zoo.model import Model
 
 LENGTH = 21
-CHUNKS = [[1] * LENGTH, [3] * 7, [7, 7, 7], [LENGTH], [5, 1, 9, 1, 1, 4], [20, 1]]
+CHUNKS = [[1] * LENGTH, [3, 3, 3, 7, 5], [LENGTH], [5, 1, 9, 1, 1, 4], [20, 1]]
+"""Single tokens, and chunks shorter and longer than the window, after each other and after single tokens."""
 
 
 def in_chunks(built: Model, tokens: Tensor, sizes: list[int], **inputs: Tensor | None) -> Tensor:

@@ -15,6 +15,7 @@ def sizes(model: object) -> Sizes:
     return sizes_of(model, V, CONTEXT)  # type: ignore[arg-type]
 
 
+@pytest.mark.unchecked  # hundreds of models that are only counted
 @pytest.mark.parametrize(
     ("ffn", "target"), [("relu", "params"), ("swiglu", "flops"), ("moe", "params"), ("moe", "active_params")]
 )
@@ -69,6 +70,7 @@ def test_a_pattern_is_turned_in_all_its_entries() -> None:
     assert node["ffn"]["a"]["d_ff"] == node["ffn"]["b"]["d_ff"] == solved.value
 
 
+@pytest.mark.unchecked
 def test_every_other_size_is_reported_too() -> None:
     overrides = [*SMALL, "model/mixer=mqa", "model/ffn=relu"]
     for target in TARGETS:

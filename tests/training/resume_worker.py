@@ -1,6 +1,5 @@
-"""A whole run as a process that may be killed: python -m tests.training.resume_worker <folder> <seconds a step>"""
+"""A whole run, in a process that may be killed."""
 
-import sys
 import time
 from pathlib import Path
 
@@ -55,7 +54,3 @@ def run(folder: Path, pause: float = 0.0) -> None:
                 )
             time.sleep(pause)
         run.finish("done", step=STEPS)
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]), float(sys.argv[2]))

@@ -1,19 +1,16 @@
 import random
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
+from contextlib import chdir
 
 import pytest
 import torch
 
+from tests.commands.started import FORKED, ROOT
 from tests.training import resume_worker
 from zoo.training.checkpoint import latest_checkpoint
 from zoo.training.metrics import read_metrics
 from zoo.training.run import read_status
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -44,20 +41,22 @@ def loaded(checkpoint):
 
 
 def start(folder):
-    command = [sys.executable, "-m", "tests.training.resume_worker", str(folder), "0.02"]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+    process = FORKED.Process(target=resume_worker.run, args=(folder, 0.02))
+    with chdir(ROOT):  # where the first one finds what is to be imported
+        process.start()
+    return process
 
 
 def kill_after(folder, lines, pause):
     process = start(folder)
     try:
-        while len(read_metrics(folder)) < lines and process.poll() is None:
+        while len(read_metrics(folder)) < lines and process.is_alive():
             time.sleep(0.002)
         time.sleep(pause)
     finally:
-        process.send_signal(signal.SIGKILL)
-        _, errors = process.communicate()
-    assert process.returncode in (-signal.SIGKILL, 0), errors.decode()
+        process.kill()
+        process.join()
+    assert process.exitcode in (-signal.SIGKILL, 0)
 
 
 @pytest.mark.parametrize("trial", range(2))
@@ -67,8 +66,8 @@ def test_a_run_killed_at_any_moment_and_resumed_is_the_straight_run_bit_for_bit(
         kill_after(tmp_path, moments.randint(low, high), moments.uniform(0, 0.04))
         assert read_status(tmp_path)["state"] == "running"
     process = start(tmp_path)
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors.decode()
+    process.join(120)
+    assert process.exitcode == 0
     assert read_status(tmp_path)["state"] == "done"
     assert everything(tmp_path) == everything(straight)
 
