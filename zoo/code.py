@@ -16,6 +16,17 @@ def origin(cls: type) -> list[str | None]:
     return [cls.__module__, cls.__qualname__, code_of(cls)]
 
 
+def of_zoo(cls: type) -> bool:
+    """Whether a class is the zoo's own, and no plugin's."""
+    return cls.__module__.partition(".")[0] == OWN
+
+
+def says(cls: type, name: str) -> bool:
+    """Whether what the class has by that name was said of its own constructor: a plugin may inherit it from a class
+    whose keys say something else."""
+    return of_zoo(cls) or name in vars(cls)
+
+
 def code_of(cls: type) -> str | None:
     """A hash of the file of a plugin's class and of the user's own files that this one imports. None for a class of the
     zoo, whose commit is recorded with a run, and for one without a file, as in a notebook."""

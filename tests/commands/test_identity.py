@@ -27,6 +27,7 @@ from zoo.model import Model
 from zoo.part import Part
 from zoo.registry import FAMILIES
 from zoo.schema import defaults
+from zoo.training.run import read_record
 
 MORE = {"seed": 1, "model": {"d_model": 64, "norm": {"name": "rmsnorm"}}}
 
@@ -328,6 +329,11 @@ def test_the_command_finds_and_resumes_a_run_however_its_widths_were_said(
             patch.setattr(prepared, "science_of", science_as_written)
         assert command("train", *TINY, *said).code == 0
     (folder,) = tmp_path.glob("runs/*")
+    if old:  # killed before its first checkpoint
+        shutil.rmtree(folder / "checkpoints")
+        (folder / "status.json").write_text('{"state": "running"}')
+        assert f"done: {folder.relative_to(tmp_path)}" in command("train", *TINY, *said).out
+    assert folder.name == run_name([folder.name.rpartition("-")[0]], read_record(folder)["science"])
     assert "nothing to do" in command("train", *TINY, *said).out
     assert "nothing to do" in command("train", f"resume={folder}").out
     assert old or "nothing to do" in command("train", *TINY).out

@@ -36,6 +36,7 @@ ACTS = {
     "a ratio alone": ("model.ffn.ratio=3",),
     "a ratio of experts alone": ("model/ffn=moe", "model.ffn.expert.ratio=3"),
     "a key of a mixture": ("model/ffn=moe", "model.ffn.experts=4"),
+    "a ratio that is taken away": ("model/ffn=relu", "model.ffn.d_ff=20", "~model.ffn.ratio"),
     "the default beside a width": ("model/ffn=relu", "model.ffn.d_ff=20", "model.ffn.ratio=4.0"),
     "a preset's table, in a decoder": (
         "model=transformer_2017",

@@ -6,11 +6,12 @@ part of a preset can be swapped without the others.
 
 from collections.abc import Callable, Sequence
 
+from zoo.code import says
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.option import Choice, Option
 from zoo.registry import FAMILIES
-from zoo.schema import fields
+from zoo.schema import defaults, fields
 from zoo.study.overrides import key_of
 
 Rule = Callable[[list[str], Experiment], str | None]
@@ -29,7 +30,8 @@ def refuse_idle(experiment: Experiment, overrides: Sequence[str]) -> None:
 
 def _depth(key: list[str], experiment: Experiment) -> str | None:
     topology = experiment.model.topology
-    own = FAMILIES["topology"].get(topology.name).own_depths
+    kind = FAMILIES["topology"].get(topology.name)
+    own = kind.own_depths if says(kind, "own_depths") else ()
     if key != ["model", "n_layers"] or not own or any(topology.values.get(one) is None for one in own):
         return None
     return f"{' and '.join(f'model.topology.{one}' for one in own)} are set"
@@ -41,8 +43,11 @@ def _beside(key: list[str], experiment: Experiment) -> str | None:
     if option is None:
         return None
     kind = FAMILIES["ffn"].get(option.name)
-    other = kind.instead.get(key[-1])
-    if other is None or option.values.get(other) is None or option.values[key[-1]] == fields(kind)[key[-1]].default:
+    other = kind.instead.get(key[-1]) if says(kind, "instead") else None
+    if other is None or option.values.get(other) is None:
+        return None
+    default = fields(kind)[key[-1]].default
+    if option.values.get(key[-1], default) == default:
         return None
     return f"{'.'.join([*key[:-1], other])}={option.values[other]} is set"
 
@@ -86,9 +91,10 @@ def _decay(key: list[str], experiment: Experiment) -> str | None:
     optimizer = experiment.optimizer
     if key != ["optimizer", "decay_embeddings"] or not optimizer.values.get("decay_embeddings"):
         return None
-    default = fields(FAMILIES["optimizer"].get(optimizer.name))["weight_decay"].default
-    decay = optimizer.values.get("weight_decay", default)
-    return None if decay else f"optimizer.weight_decay is {decay}"
+    values = {**defaults(FAMILIES["optimizer"].get(optimizer.name)), **optimizer.values}
+    if values.get("weight_decay", True):  # a plugin may name its decay otherwise
+        return None
+    return f"optimizer.weight_decay is {values['weight_decay']}"
 
 
 RULES: tuple[Rule, ...] = (_depth, _beside, _tie, _norm, _text, _decay)

@@ -55,13 +55,20 @@ def _train(prepared: Prepared, choices: Mapping[str, str | None], overrides: lis
         score_later(prepared, folder)
         return folder
     job = Job(prepared.experiment, prepared.node, prepared.corpus, prepared.machinery)
-    about = {"choices": dict(choices), "overrides": overrides, "science": prepared.science, "match": prepared.match}
+    science = _science(folder, prepared)
+    about = {"choices": dict(choices), "overrides": overrides, "science": science, "match": prepared.match}
     with terminable(), RunFolder(folder, wait=sweep.in_study()) as run:
         if _finished(folder, prepared.machinery):  # by another process, while this one made ready
             _refuse_diverged(folder)
         else:
             job.run(run, about)
     return folder
+
+
+def _science(folder: Path, prepared: Prepared) -> Mapping[str, Any]:
+    """What the record says that the run is: what its folder is called by, also where that is the science as written."""
+    begun = (folder / "record.json").exists() and read_record(folder)["science"] == prepared.written
+    return prepared.written if begun else prepared.science
 
 
 def _finished(folder: Path, machinery: Machinery) -> bool:

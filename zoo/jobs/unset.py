@@ -1,5 +1,6 @@
 """Values that say what leaving them out says: the head width that d_model and n_heads give, the model's own dropout.
-The model is the same, so it is one run, and known as it is where they are left out."""
+The model is the same, so it is one run, and known as it is where they are left out. A plugin's part is known as it is
+written, unless its own class says `unset`: what it inherits need not hold of it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from zoo.assembly import common_of
+from zoo.code import of_zoo, says
 from zoo.common import Common
 from zoo.experiment import ModelConfig
 from zoo.families import AXES
@@ -25,9 +27,11 @@ def as_unset(model: ModelConfig) -> ModelConfig:
 
 
 def _commons(model: ModelConfig) -> list[Common]:
-    """What the parts of a stack share, for each way in which a stack of the topology sees."""
-    traits = FAMILIES["topology"].get(model.topology.name).traits
-    ways = [traits.generates, *([False] if traits.reads_source else [])]
+    """What the parts of a stack share, for each way in which a stack of the topology sees. That of a plugin may have
+    stacks of both."""
+    cls = FAMILIES["topology"].get(model.topology.name)
+    source = [False] if cls.traits.reads_source else []
+    ways = [cls.traits.generates, *source] if of_zoo(cls) else [True, False]
     return [common_of(model, layer=0, depth=model.n_layers, causal=causal) for causal in ways]
 
 
@@ -40,13 +44,13 @@ def _choice(choice: Choice, family: str, commons: list[Common]) -> Choice:
 
 def _option(option: Option, family: str, commons: list[Common]) -> Option:
     cls = FAMILIES[family].get(option.name)
-    if not issubclass(cls, Part):
+    if not issubclass(cls, Part) or not says(cls, "unset"):
         return option
     values = {**defaults(cls), **option.values}
     meanings = [cls.unset(common, values) for common in commons]
     found = {}
     for key, value in option.values.items():
-        if isinstance(value, Option):
+        if isinstance(value, Option) and of_zoo(cls):  # a plugin may have made it of other sizes
             value = _option(value, family_of(fields(cls)[key], family), commons)
         same = value is not None and all(key in one and one[key] == value for one in meanings)
         found[key] = None if same else value
@@ -57,6 +61,8 @@ def _across(choice: Choice) -> Choice:
     """The cross-mixer that there is when none is chosen: like the mixer, but for what does nothing across."""
     options = {}
     for key, option in choice.distinct.items():
-        idle: Mapping[str, Any] = dict.fromkeys(FAMILIES["mixer"].get(option.name).idle_across & option.values.keys())
+        cls = FAMILIES["mixer"].get(option.name)
+        keys = cls.idle_across & option.values.keys() if says(cls, "idle_across") else ()
+        idle: Mapping[str, Any] = dict.fromkeys(keys)
         options[key] = Option(option.name, MappingProxyType({**option.values, **idle}))
     return Pattern(choice.layers, MappingProxyType(options)) if isinstance(choice, Pattern) else options[choice.name]

@@ -14,6 +14,7 @@ from zoo.errors import UserError
 from zoo.knob import Knob
 from zoo.option import Choice
 from zoo.registry import FAMILIES
+from zoo.schema import fields
 
 TARGETS = {
     "params": "parameters",
@@ -65,8 +66,10 @@ def _declared(axis: str, choice: Choice, model: Mapping[str, Any]) -> list[tuple
     pattern = model[axis].get("name") == "pattern"
     found: dict[Knob, list[str]] = {}
     for key, option in choice.distinct.items():
-        for knob in FAMILIES[axis].get(option.name).knobs:
-            found.setdefault(knob, []).append(f"{axis}.{key}.{knob.key}" if pattern else f"{axis}.{knob.key}")
+        cls = FAMILIES[axis].get(option.name)
+        for knob in cls.knobs:
+            if knob.key.partition(".")[0] in fields(cls):  # a plugin may inherit a knob without its key
+                found.setdefault(knob, []).append(f"{axis}.{key}.{knob.key}" if pattern else f"{axis}.{knob.key}")
     return [(keys, knob, 1) for knob, keys in found.items()]
 
 
