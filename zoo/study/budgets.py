@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zoo.study.evidence import Evidence
 from zoo.study.report.numbers import Series, alike, at, mean, series
 from zoo.study.run import Run
-from zoo.study.statistics import Paired, paired
+from zoo.study.statistics import Paired, difference
 
 AXES = {
     "steps": "equal steps",
@@ -42,9 +42,7 @@ class View:
 
     def lead(self, over: str) -> Paired | None:
         """The winner's loss minus that of another variant, over the seeds of both."""
-        own, other = self.losses[self.winner], self.losses[over]
-        differences = [own[seed] - other[seed] for seed in sorted(own.keys() & other.keys())]
-        return paired(differences) if differences and over != self.winner else None
+        return None if over == self.winner else difference(self.losses[self.winner], self.losses[over])
 
 
 def views(evidence: Evidence) -> list[View]:

@@ -10,7 +10,7 @@ differs: beyond 16 pairs the patterns are drawn, not all counted
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -54,6 +54,12 @@ def paired(differences: Sequence[float]) -> Paired:
     sd = float(d.std(ddof=1))
     half = float(stats.t.ppf(1 - ALPHA / 2, n - 1)) * sd / math.sqrt(n)
     return Paired(n, mean, sd, mean - half, mean + half, sign_flip(d))
+
+
+def difference(one: Mapping[int, float], other: Mapping[int, float]) -> Paired | None:
+    """One minus the other, paired by seed; None when they share none."""
+    shared = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
+    return paired(shared) if shared else None
 
 
 def sign_flip(differences: Sequence[float] | np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
 from zoo.study.budgets import AXES, View, views
 from zoo.study.report.findings import Findings
+from zoo.study.report.lead import in_noise
 from zoo.study.report.numbers import plus
 from zoo.study.statistics import Paired
 
@@ -43,7 +44,7 @@ def verdict(found: list[View]) -> str:
         return _everywhere(first, found)
     ahead = f"`{first}` is ahead at {_places(winners[first])}"
     changes = [f"`{name}` at {_places(winners[name])}{_lead(winners[name][0], first)}" for name in others]
-    if all(_in_noise(view.lead(first)) for name in others for view in winners[name]):
+    if all(in_noise(view.lead(first)) for name in others for view in winners[name]):
         return f"{ahead}; that the winner changes with the budget is not shown: {', '.join(changes)}"
     return f"The winner changes with the budget: {ahead}, {', '.join(changes)}"
 
@@ -51,7 +52,7 @@ def verdict(found: list[View]) -> str:
 def _everywhere(only: str, found: list[View]) -> str:
     """What is said of the one winner."""
     leads = [(view, _over_next(view)) for view in found]
-    close = [view for view, lead in leads if _in_noise(lead)]
+    close = [view for view, lead in leads if in_noise(lead)]
     said = f"`{only}` is ahead at {_places(found)}"
     if all(lead is None or lead.low is None for _, lead in leads):
         return f"{said}; without two seeds of both, noise is not known"
@@ -64,18 +65,13 @@ def _over_next(view: View) -> Paired | None:
     return view.lead(min((name for name in means if name != view.winner), key=lambda name: means[name]))
 
 
-def _in_noise(lead: Paired | None) -> bool:
-    """Whether a lead may be none."""
-    return lead is None or lead.low is None or lead.high is None or lead.low <= 0 <= lead.high
-
-
 def _lead(view: View, over: str) -> str:
     found = view.lead(over)
     if found is None:
         return ""
     if found.low is None or found.high is None:
         return f" (by {plus(-found.mean)}, one seed)"
-    noise = ", within noise" if found.low <= 0 <= found.high else ""
+    noise = ", within noise" if in_noise(found) else ""
     return f" (by {-found.mean:.4f}, 95 % interval {plus(-found.high)} … {plus(-found.low)}{noise})"
 
 

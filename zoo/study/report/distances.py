@@ -1,8 +1,11 @@
 """How far back a model can reach: loss above the floor by distance, recall first."""
 
+from collections.abc import Callable
+
 from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.chance import chance
 from zoo.study.report.findings import Findings
+from zoo.study.report.lead import lead, numbers
 from zoo.study.report.numbers import mean
 from zoo.study.run import Run
 
@@ -62,8 +65,9 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     rows = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "nats above the floor, by words back")
     far = _farthest(findings, skill, distances)
-    best, value = min(_known(found, far).items(), key=lambda one: one[1])
-    title = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{best}`, {value:.3f} nats above it"
+    first = lead(numbers(findings.evidence, _at(skill, far, "by_distance")))
+    said = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{first.best}`"
+    title = f"{said}, {first.value:.3f} nats above it{first.noise}"
     return Figure(
         title, marks, Axis("words back", categories=distances), Axis("loss above the floor (nats per target)"), table
     )
@@ -85,16 +89,16 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         rows.append(["chance", *[guessed] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
     far = _farthest(findings, skill, distances)
-    best, value = max(_known(found, far).items(), key=lambda one: one[1])
+    first = lead(numbers(findings.evidence, _at(skill, far, "determined_by_distance")), highest=True)
     than = "" if guessed is None else f", where chance gives {guessed:.1%}"
-    title = f"{skill.capitalize()}, {far} words back: `{best}` is right most often, in {value:.1%}{than}"
+    said = f"{skill.capitalize()}, {far} words back: `{first.best}` is right most often"
+    title = f"{said}, in {first.value:.1%}{first.noise}{than}"
     return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
 
 
-def _known(found: dict[str, dict[str, list[float]]], distance: str) -> dict[str, float]:
-    """The mean of each variant that has words at that distance; at least one has."""
-    means = {name: mean(one.get(distance, [])) for name, one in found.items()}
-    return {name: value for name, value in means.items() if value is not None}
+def _at(skill: str, distance: str, key: str) -> Callable[[Run], float | None]:
+    """What a run has at that distance."""
+    return lambda run: mean(_by_distance([run], key).get(skill, {}).get(distance, []))
 
 
 def _farthest(findings: Findings, skill: str, distances: list[str]) -> str:

@@ -3,6 +3,7 @@
 from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.chance import chance
 from zoo.study.report.findings import Findings
+from zoo.study.report.lead import lead, numbers
 from zoo.study.report.numbers import mean, spread
 from zoo.study.run import Run
 
@@ -33,7 +34,9 @@ def section(findings: Findings) -> Section:
         _rows(findings, above, skills),
     )
     y = Axis("loss above the floor (nats per target)")
-    return Section("skills", TITLE, [Figure(_title(above, skills), marks, Axis("skill", categories=skills), y, table)])
+    return Section(
+        "skills", TITLE, [Figure(_title(findings, above, skills), marks, Axis("skill", categories=skills), y, table)]
+    )
 
 
 def _rows(findings: Findings, above: dict[str, dict[str, list[float]]], skills: list[str]) -> list[list[Cell]]:
@@ -77,7 +80,7 @@ def _right(runs: list[Run]) -> dict[str, list[float]]:
     return found
 
 
-def _title(above: dict[str, dict[str, list[float]]], skills: list[str]) -> str:
+def _title(findings: Findings, above: dict[str, dict[str, list[float]]], skills: list[str]) -> str:
     """The skill in which the variants differ most."""
     means = {skill: {name: mean(one[skill]) or 0.0 for name, one in above.items() if skill in one} for skill in skills}
     apart = {skill: max(one.values()) - min(one.values()) for skill, one in means.items()}
@@ -85,5 +88,6 @@ def _title(above: dict[str, dict[str, list[float]]], skills: list[str]) -> str:
     if len(above) < 2:
         hardest = max(means, key=lambda skill: max(means[skill].values()))
         return f"Furthest from perfect is {hardest}, {max(means[hardest].values()):.3f} nats above the floor"
-    best = min(means[widest], key=lambda name: means[widest][name])
-    return f"The variants differ most in {widest}: {apart[widest]:.3f} nats, and `{best}` is nearest to the floor"
+    first = lead(numbers(findings.evidence, lambda run: mean(_by_skill([run]).get(widest, []))))
+    said = f"The variants differ most in {widest}: {apart[widest]:.3f} nats"
+    return f"{said}, and `{first.best}` is nearest to the floor{first.noise}"
