@@ -167,6 +167,40 @@ def test_nothing_is_measured_of_the_machine_for_bad_input(
     assert words in done.err
 
 
+@pytest.mark.parametrize("bad", ["schedule.warmup=4", "optimizer.lr=-1"])
+def test_bad_input_leaves_nothing_where_the_corpus_is_there(
+    command: Command, monkeypatch: pytest.MonkeyPatch, a_run: Path, tmp_path: Path, bad: str
+) -> None:
+    monkeypatch.setattr(runtime, "bfloat16_pays", lambda *_: pytest.fail("measured"))
+    there = ("data=pydoc", "tokenizer=bytes", f"cache='{a_run.parent}/cache'")
+    done = command("train", *TINY, *there, "runtime.dtype=auto", bad)
+    assert done.code == 2, done.err
+    assert bad.partition("=")[0] in done.err
+    assert not list(tmp_path.iterdir())
+
+
+LOOKS_AT_THE_MODEL = """
+from zoo.training.optimizer import optimizers
+from zoo.training.optimizer.adamw import AdamW
+from zoo.training.parameters import bare
+
+@optimizers.register("looking")
+class Looking(AdamW):
+    def __init__(self, model, *, lr: float = 1e-3):
+        assert bare(model).topology.stack.blocks
+        super().__init__(model, lr=lr)
+"""
+
+
+def test_an_optimizer_may_look_at_the_model(command: Command, text: Path, tmp_path: Path) -> None:
+    (tmp_path / "looking.py").write_text(LOOKS_AT_THE_MODEL)
+    (tmp_path / "conf" / "optimizer").mkdir(parents=True)
+    (tmp_path / "conf" / "optimizer" / "looking.yaml").write_text("name: looking\nlr: 1.0e-3\n")
+    plugin = ("plugins=[looking]", f"hydra.searchpath=['{tmp_path}/conf']", "optimizer=looking")
+    done = command("train", *TINY, "data=text", f"data.path='{text}'", *plugin)
+    assert done.code == 0, done.err
+
+
 @pytest.fixture(scope="module")
 def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder that can be scored, and does not say how it was computed."""

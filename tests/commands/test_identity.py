@@ -194,6 +194,14 @@ def test_a_file_that_leaves_a_default_out_is_the_same_science() -> None:
     assert sparse == full
 
 
+def test_an_option_whose_arithmetic_changed_is_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert science("optimizer=muon")["optimizer"]["(version)"] == 2
+    before = science("model/norm=rmsnorm")
+    assert "(version)" not in before["model"]["norm"]
+    monkeypatch.setattr(FAMILIES["norm"].get("rmsnorm"), "version", 2, raising=False)
+    assert science("model/norm=rmsnorm") != before
+
+
 def test_science_is_plain_json() -> None:
     found = science("model/mixer=local_global", "model=transformer_2017", "model/mixer@model.cross=mha")
     assert json.loads(json.dumps(found)) == found

@@ -104,8 +104,7 @@ def test_every_section_shows_its_numbers(report: Report) -> None:
     assert "+10.0" in section(report, "matching")
     assert (
         "Recall, 8–15 words back: `transformer_2017` is right most often, in 60.0%, within noise of `pre_norm`, where"
-        " chance gives 12.5%"
-        in section(report, "distances")
+        " chance gives 12.5%" in section(report, "distances")
     )
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from zoo.training import allocator
+
 STAYS = """
 import sys
 from pathlib import Path
@@ -31,3 +33,18 @@ def test_the_memory_of_a_large_tensor_stays_with_the_process() -> None:
     )
     assert as_it_comes < 20_000_000, "the library keeps such blocks by itself: the setting is not needed any more"
     assert kept > 180_000_000
+
+
+@pytest.mark.parametrize(("most", "kept"), [(2**31 - 1, 2**31 - 1), (2**25, 2**25), (0, None)])
+def test_trimming_is_set_only_where_blocks_are_kept_and_after_it(most: int, kept: int | None) -> None:
+    said = []
+
+    def mallopt(what: int, size: int) -> int:
+        taken = what == allocator.M_TRIM_THRESHOLD or size <= most
+        if taken:
+            said.append((what, size))
+        return int(taken)
+
+    assert allocator._keep(mallopt) == (kept is not None)
+    both = [(allocator.M_MMAP_THRESHOLD, kept), (allocator.M_TRIM_THRESHOLD, 2**31 - 1)]
+    assert said == ([] if kept is None else both)

@@ -18,7 +18,7 @@ from zoo.data.files import from_launch
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.experiment import Experiment
-from zoo.jobs.early import refuse_early
+from zoo.jobs.early import refuse_early, refuse_unbuildable
 from zoo.jobs.identity import with_resolved_paths
 from zoo.jobs.idle import refuse_idle
 from zoo.jobs.resume import resumed_node
@@ -81,7 +81,8 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
     matched = wanted is not None and wanted.get("target") != "none"
-    refuse = partial(refuse_early, experiment, matched=matched)  # where the corpus is there, its parts refuse as soon
+    refuse_early(experiment, matched=matched)
+    refuse = partial(refuse_unbuildable, experiment, matched=matched)
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache, before_building=refuse)
     corpus.split("train")  # refuses a corpus without one
     node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)

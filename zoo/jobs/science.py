@@ -11,8 +11,9 @@ from zoo.option import Option, Pattern
 from zoo.registry import FAMILIES
 from zoo.schema import defaults, family_of, fields
 
-CODE = "(code)"
-"""Where the science of an option keeps the hash of a plugin's code: no key of an option can be called that."""
+CODE, VERSION = "(code)", "(version)"
+"""Where the science of an option keeps the hash of a plugin's code, and the `version` of an option whose arithmetic has
+changed: no key of an option can be called that."""
 
 
 def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:
@@ -32,8 +33,7 @@ def science_as_written(experiment: Experiment, fingerprint: str) -> dict[str, An
 def _plain(value: Any, family: str) -> Any:
     match value:
         case Option():
-            code = code_of(FAMILIES[family].get(value.name))
-            return {"name": value.name, **({} if code is None else {CODE: code}), **_values(value, family)}
+            return {"name": value.name, **_known_by(FAMILIES[family].get(value.name)), **_values(value, family)}
         case Pattern():
             options = {key: _plain(option, family) for key, option in value.distinct.items()}
             return {"layers": list(value.layers), **options}
@@ -43,6 +43,12 @@ def _plain(value: Any, family: str) -> Any:
             return value
         case _:
             return {key: _plain(one, "mixer" if key == "cross" else key) for key, one in vars(value).items()}
+
+
+def _known_by(cls: type) -> dict[str, Any]:
+    """What tells an option from another one of that name, or of before."""
+    code, version = code_of(cls), getattr(cls, "version", 1)
+    return ({} if code is None else {CODE: code}) | ({} if version == 1 else {VERSION: version})
 
 
 def _values(option: Option, family: str) -> dict[str, Any]:

@@ -21,6 +21,9 @@ class Muon(Optimizer):
     is 5 Newton–Schulz steps, in the dtype of the weights.
     """
 
+    version = 2
+    """1 orthogonalised in bfloat16."""
+
     def __init__(
         self,
         model: nn.Module,
