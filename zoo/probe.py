@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from zoo.bare import bare
 from zoo.errors import UserError
 from zoo.model import Model
 
@@ -21,6 +22,7 @@ TOLERANCE = 1e-4
 def probe(model: Model) -> list[float] | None:
     """Logits of the last of some fixed tokens, in float32 by attention written out; at most 32 of them, evenly spread
     over the vocabulary. None when one is not finite."""
+    model = bare(model)
     device = model.head.out.weight.device
     length = min(LENGTH, model.limit or LENGTH)
     tokens = (torch.arange(length, device=device)[None] * 7919 + 1) % model.vocabulary

@@ -1,8 +1,9 @@
 """A trained model, and what its files say of its making."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from zoo.bare import bare
 from zoo.data.tokenizer import Tokenizer
 from zoo.mismatch import FITS, Mismatch
 from zoo.model import Model
@@ -22,6 +23,10 @@ class Run:
     """What it was loaded in spite of, with `strict=False`."""
     last: bool | None = None
     """Whether the run has no later weights than these; None where that is not known."""
+
+    def bare(self) -> "Run":
+        """The same, with the model itself where `torch.compile` wrapped it."""
+        return replace(self, model=bare(self.model))
 
     def weights(self) -> dict[str, Any]:
         """Which weights these are, for a JSON file."""

@@ -27,7 +27,7 @@ from tests.inference.runs import Rigged, run_of
 from zoo.errors import UserError
 from zoo.inference.forecast import Forecast
 from zoo.inference.generate import generate, refuse_wrong_beams
-from zoo.inference.prompt import refuse_no_model, row_keys
+from zoo.inference.prompt import bare_model, row_keys
 from zoo.inference.sampling import Sampling
 from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.stream import NONE
@@ -253,7 +253,7 @@ def test_a_source_is_read_once() -> None:
         (lambda: refuse_wrong_beams(2, "1", Sampling()), "length_penalty='1' must be at least 0 and at most 10"),
         (lambda: refuse_wrong_draft(model(), model(), "2"), "drafted='2' must be a whole number"),
         (lambda: refuse_wrong_draft(model(), "runs/small", 4), "the draft must be a model, .* got str"),
-        (lambda: refuse_no_model("model", run_of()), "model must be a model, .* got Run"),
+        (lambda: bare_model("model", run_of()), "model must be a model, .* got Run"),
     ],
 )
 def test_what_is_of_another_kind_is_refused_by_the_check_itself(refuse: Callable[[], None], words: str) -> None:

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.errors import UserError
 from zoo.history import History
 from zoo.inference.forecast import Forecast
@@ -56,6 +57,7 @@ class CompiledStep:
     @classmethod
     def of(cls, model: Model, state: ModelState) -> "CompiledStep":
         """One compiled program per model and kind of state; it takes some twenty seconds to make."""
+        model = bare(model)
         made = cls._made.setdefault(model, {})
         key = _kind(state)
         if key in made:

@@ -42,6 +42,7 @@ def continuations(
 
     Raises UserError for prompts that the run cannot go on from, and for settings that do not go together.
     """
+    run, draft = run.bare(), None if draft is None else draft.bare()
     if not prompts:
         raise UserError("there is no prompt; give at least one text")
     if objective_of(run).fills:

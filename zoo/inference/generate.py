@@ -9,7 +9,7 @@ from torch import Tensor
 
 from zoo.errors import UserError
 from zoo.inference.beam import beam_search
-from zoo.inference.prompt import Prompt, checked_stops, draw_luck, refuse_no_model, row_keys
+from zoo.inference.prompt import Prompt, bare_model, checked_stops, draw_luck, row_keys
 from zoo.inference.sampling import Sampling
 from zoo.inference.settings import DRAWING
 from zoo.inference.speculative import DRAFTED, refuse_wrong_draft, speculate
@@ -56,7 +56,7 @@ def generate(
     Raises UserError for an empty prompt, a row without a real token, a token outside the vocabulary, more positions
     than the position scheme can address, or a model that cannot go on.
     """
-    refuse_no_model("model", model)
+    model = bare_model("model", model)
     rows = Prompt(prompt, padding, source, source_padding)
     rows.refuse_unless_fits(model, max_new_tokens)
     stops, rule = checked_stops(stop, model.vocabulary), _rule(sampling)
@@ -64,6 +64,7 @@ def generate(
     refuse_wrong_draft(model, draft, drafted, beams)
     rows.refuse_beyond_memory(model, max_new_tokens, beams, alone=draft is not None)
     if draft is not None:
+        draft = bare_model("the draft", draft)
         rows.refuse_unless_fits(draft, max_new_tokens)
         keys = row_keys(len(prompt), seed, seeds)
         return _drafted(model, draft, rows, max_new_tokens, stops, keys, drafted, rule, compiled)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from zoo.bare import bare
 from zoo.inference.memory import PeakTensors
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
@@ -89,6 +90,7 @@ def measure(
 ) -> Iterator[Latency]:
     """The costs by that clock, prompt by prompt, batch by batch. Raises UserError for a model that cannot go on or
     prompts that do not fit."""
+    model = bare(model)
     for length in plan.prompts:
         for rows in plan.batches:
             yield _one(model, plan, rows, length, autocast, clock)

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.errors import UserError
 from zoo.inputs import check_mask, check_tokens
 from zoo.luck import generator_for
@@ -95,10 +96,13 @@ class Prompt:
                 raise UserError(f"a row of the {name} has no real token; leave that row out")
 
 
-def refuse_no_model(name: str, model: Any) -> None:
-    """Raise UserError for anything but a model, such as the run that holds it."""
+def bare_model(name: str, given: Any) -> Model:
+    """The model itself, also of one that `torch.compile` wrapped. Raises UserError for anything else, such as the run
+    that holds it."""
+    model = bare(given) if isinstance(given, nn.Module) else given
     if not isinstance(model, Model):
-        raise UserError(f"{name} must be a model, as zoo.load(path).model is one; got {type(model).__name__}")
+        raise UserError(f"{name} must be a model, as zoo.load(path).model is one; got {type(given).__name__}")
+    return model
 
 
 def checked_stops(stop: Any, vocabulary: int) -> list[int]:

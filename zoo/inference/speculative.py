@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from zoo.errors import UserError
-from zoo.inference.prompt import Prompt, refuse_no_model
+from zoo.inference.prompt import Prompt, bare_model
 from zoo.inference.sampling import Sampling, draw_from
 from zoo.inference.stream import NONE, GoOn, going_on
 from zoo.model import Model
@@ -174,7 +174,7 @@ def refuse_wrong_draft(model: Model, draft: Any, drafted: Any, beams: int = 1) -
         if drafted != DRAFTED:
             raise UserError(f"drafted={drafted} does nothing without a draft; leave it out")
         return
-    refuse_no_model("the draft", draft)
+    draft = bare_model("the draft", draft)
     if beams > 1:
         raise UserError("a beam search has no use for a draft; leave out draft, or set beams=1")
     if draft.vocabulary != model.vocabulary:

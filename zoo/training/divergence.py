@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.errors import RunFailed
-from zoo.training.parameters import bare
 from zoo.training.uncompiled import eagerly
 
 

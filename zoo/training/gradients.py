@@ -6,10 +6,10 @@ from collections import defaultdict
 import torch
 from torch import nn
 
+from zoo.bare import bare
 from zoo.block import Block
 from zoo.objective import Task
 from zoo.training.loss import cross_entropy
-from zoo.training.parameters import bare
 
 
 def gradient_norms(model: nn.Module, factor: float = 1.0) -> dict[str, float]:

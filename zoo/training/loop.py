@@ -10,13 +10,13 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.loss import cross_entropy, squared_log_z
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer
-from zoo.training.parameters import bare
 from zoo.training.schedule import Schedule
 
 log = logging.getLogger(__name__)

@@ -4,17 +4,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.roles import MATRICES, TABLES, Role, roles
 
 DECAYED = MATRICES | {Role.ROUTER}
 
 Group = dict[str, Any]
 """A parameter group as torch's optimizers take it: `params` are (name, parameter) pairs; `group` names it."""
-
-
-def bare(model: nn.Module) -> nn.Module:
-    """The model itself when `torch.compile(model)` wrapped it, so that names carry no `_orig_mod.` prefix."""
-    return model._modules.get("_orig_mod") or model
 
 
 def decays(role: Role, parameter: Tensor, decay_embeddings: bool) -> bool:

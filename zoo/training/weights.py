@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from zoo.bare import bare
 from zoo.errors import UserError
 from zoo.mismatch import Mismatch
-from zoo.training.parameters import bare
 
 Ties = dict[str, str]
 """Alias → canonical name: the first name a tied tensor has in the model."""

@@ -11,10 +11,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
+from zoo.bare import bare
 from zoo.errors import UserError
 from zoo.registry import Registry
 from zoo.training.average import Average
-from zoo.training.parameters import bare
 
 LARGEST = torch.finfo(torch.float32).max
 FUSED = frozenset({"cpu", "cuda", "mps", "xpu"})

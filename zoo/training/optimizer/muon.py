@@ -1,10 +1,11 @@
 import torch
 from torch import nn
 
+from zoo.bare import bare
 from zoo.roles import MATRICES, roles
 from zoo.training.optimizer import Optimizer, can_fuse, check_adam, check_rates, optimizers
 from zoo.training.optimizer.newton_schulz import OrthogonalMomentum
-from zoo.training.parameters import bare, decay_groups
+from zoo.training.parameters import decay_groups
 from zoo.training.uncompiled import uncompiled
 
 

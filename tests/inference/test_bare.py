@@ -1,0 +1,55 @@
+"""A model that `torch.compile` wrapped is taken as itself, and nothing is compiled for it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import pytest
+import torch
+
+from tests.helpers import close, draw
+from tests.inference.runs import run_of
+from zoo.inference.complete import complete
+from zoo.inference.generate import generate
+from zoo.inference.latency import Plan, measure
+from zoo.model import Model
+from zoo.probe import probe
+from zoo.run import Run
+
+RUN, SMALL = run_of(), run_of(seed=1)
+PLAN = Plan(prompts=(3,), batches=(1,), new_tokens=2, repetitions=1, warm_up=0)
+
+
+def never(*_: Any) -> NoReturn:
+    """A compiler that must not be asked."""
+    raise AssertionError("something was compiled")
+
+
+def wrapped(model: Model) -> Any:
+    return torch.compile(model, backend=never)
+
+
+def in_run(run: Run) -> Run:
+    return replace(run, model=wrapped(run.model))
+
+
+@pytest.mark.unchecked
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model, _: generate(model(RUN), draw(2, 3), max_new_tokens=3).tolist(),
+        lambda model, _: generate(model(RUN), draw(2, 3), max_new_tokens=3, beams=2).tolist(),
+        lambda model, _: generate(RUN.model, draw(1, 3), max_new_tokens=3, draft=model(SMALL)).tolist(),
+        lambda _, run: complete(run(RUN), "the agent", max_new_tokens=3),
+        lambda _, run: complete(RUN, "the agent", max_new_tokens=3, draft=run(SMALL)),
+        lambda model, _: [one.state_bytes for one in measure(model(RUN), PLAN)],
+    ],
+    ids=["generate", "beams", "draft", "complete", "draft of a run", "latency"],
+)
+def test_a_compiled_model_says_what_the_model_says(ask: Callable[[Any, Any], Any]) -> None:
+    assert ask(lambda run: wrapped(run.model), in_run) == ask(lambda run: run.model, lambda run: run)
+
+
+@pytest.mark.unchecked
+def test_a_compiled_model_has_the_probe_of_the_model() -> None:
+    assert close(torch.tensor(probe(wrapped(RUN.model))), torch.tensor(probe(RUN.model)))
