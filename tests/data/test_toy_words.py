@@ -86,6 +86,13 @@ def test_a_word_is_right_where_all_its_tokens_are_and_costs_what_they_cost_toget
     assert found.accuracy == pytest.approx(1 - found.words / found.tokens)
     assert found.determined_loss == pytest.approx(198)  # one wrong token a word
     assert set(found.determined_by_distance.values()) == {0}
+    starts = recalled & (task.notes.width > 0)
+    counted = found.determined_words_by_distance
+    assert counted == {far: n for far, n in found.words_by_distance.items() if n}
+    assert sum(counted.values()) == int(starts.sum())
+    for far, n in counted.items():
+        least = int(far.partition("–")[0])
+        assert n == int((starts & (task.notes.distance >= least) & (task.notes.distance < 2 * least)).sum())
 
 
 def test_words_that_a_row_cuts_are_not_counted(corpus: Corpus) -> None:

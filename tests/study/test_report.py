@@ -476,19 +476,34 @@ def test_a_variant_without_words_at_a_distance_is_not_the_nearest_there(tmp_path
     assert "8–15 words back: nearest to the floor is `other`" in section(built(folder), "distances")
 
 
-def test_no_title_is_made_of_a_distance_with_few_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("few", "at"),
+    [
+        (
+            {"words": (11, 70), "determined_words": (11, 70), "tokens": (55, 350)},
+            ("4–7", "4–7"),
+        ),  # a word is five bytes
+        ({"words": (90, 90), "determined_words": (11, 50), "tokens": (450, 450)}, ("8–15", "4–7")),
+        ({"words": (2, 9), "determined_words": (9, 9), "tokens": (55, 70)}, ("4–7", "8–15")),  # none has enough
+        ({"tokens": (2, 70)}, ("4–7", "4–7")),  # as runs of before have it
+        ({"tokens": (55, 70)}, ("8–15", "8–15")),
+    ],
+    ids=["few words", "few determined", "few anywhere", "older, few", "older, enough"],
+)
+def test_no_title_is_made_of_a_distance_with_few_words(
+    tmp_path: Path, few: dict[str, tuple[int, int]], at: tuple[str, str]
+) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}), ("base", "other"), range(2))
     assert "Recall, 8–15 words back" in section(built(folder), "distances")
     for file in tmp_path.rglob("scores.json"):
         scores = json.loads(file.read_text())
-        distances = scores["test"]["skills"]["recall"]["by_distance"]
-        scores["test"]["skills"]["recall"]["tokens_by_distance"] = {
-            one: 2 if one == "8–15" else 70 for one in distances
-        }
+        recall = scores["test"]["skills"]["recall"]
+        for counted, (far, near) in few.items():
+            recall[f"{counted}_by_distance"] = {one: far if one == "8–15" else near for one in recall["by_distance"]}
         write(file, scores)
     said = section(built(folder), "distances")
-    assert "Recall, 8–15 words back" not in said
-    assert "Recall, 4–7 words back: nearest to the floor is" in said
+    assert f"Recall, {at[0]} words back: nearest to the floor is" in said
+    assert f"Recall, {at[1]} words back: `base` is right most often" in said
 
 
 def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:

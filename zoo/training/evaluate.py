@@ -44,8 +44,12 @@ class Skill:
     """Nats above the floor per target, by how many words back that stands on which it depends."""
     tokens_by_distance: dict[str, int]
     """Of how many targets that is."""
+    words_by_distance: dict[str, int]
+    """Of how many words, as in `words`."""
     determined_by_distance: dict[str, float]
     """`determined_accuracy` by the same."""
+    determined_words_by_distance: dict[str, int]
+    """Of how many words that is."""
     lines: Mapping[str, Mapping[str, float]]
     """What guessing ("chance") and the source itself ("best") score, where it is known: accuracy and nats on the
     determined words, or on all when none is."""
@@ -172,7 +176,9 @@ def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]
             determined_loss=sums["loss_determined"][name] / certain if certain else None,
             by_distance={b: (far["loss"][b] - far["floor"][b]) / n for b, n in far["tokens"].items()},
             tokens_by_distance={b: round(n) for b, n in far["tokens"].items()},
+            words_by_distance={b: round(n) for b, n in far["words"].items()},
             determined_by_distance={b: far["right_determined"][b] / n for b, n in far["determined"].items() if n},
+            determined_words_by_distance={b: round(n) for b, n in far["determined"].items() if n},
             lines=lines.get(name, {}),
         )
     return found

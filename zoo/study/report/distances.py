@@ -9,12 +9,14 @@ from zoo.study.report.lead import lead, numbers
 from zoo.study.report.numbers import mean
 from zoo.study.run import Run
 
-COUNTS = "tokens_by_distance"
 TITLE = "Recall by distance"
 FIGURES = 3
 FIRST = ("recall", "copying")
 ENOUGH = 50
-"""Targets of a run: a distance with fewer is drawn, but no title is made of it."""
+"""Words of a run, whose tokens stand or fall together: a distance with fewer is drawn, but no title is made of it."""
+WORDS, DETERMINED = "words_by_distance", "determined_words_by_distance"
+TOKENS = "tokens_by_distance"
+"""All that older runs say of how many there are."""
 
 
 def section(findings: Findings) -> Section:
@@ -64,7 +66,7 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     ]
     rows = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "nats above the floor, by words back")
-    far = _farthest(findings, skill, distances)
+    far = _farthest(findings, skill, distances, WORDS)
     first = lead(numbers(findings.evidence, _at(skill, far, "by_distance")))
     said = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{first.best}`"
     title = f"{said}, {first.value:.3f} nats above it{first.noise}"
@@ -88,7 +90,7 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         marks.append(line("chance", distances, [guessed] * len(distances), len(findings.question.names)))
         rows.append(["chance", *[guessed] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
-    far = _farthest(findings, skill, distances)
+    far = _farthest(findings, skill, distances, DETERMINED)
     first = lead(numbers(findings.evidence, _at(skill, far, "determined_by_distance")), highest=True)
     than = "" if guessed is None else f", where chance gives {guessed:.1%}"
     said = f"{skill.capitalize()}, {far} words back: `{first.best}` is right most often"
@@ -101,11 +103,12 @@ def _at(skill: str, distance: str, key: str) -> Callable[[Run], float | None]:
     return lambda run: mean(_by_distance([run], key).get(skill, {}).get(distance, []))
 
 
-def _farthest(findings: Findings, skill: str, distances: list[str]) -> str:
-    """The last distance at which a run has enough targets; the last of all, where none has or none says so."""
-    counts = _by_distance([run for name in findings.evidence.shown for run in findings.evidence.done(name)], COUNTS)
-    known = counts.get(skill, {})
-    return next((one for one in reversed(distances) if max(known.get(one, [0])) >= ENOUGH), distances[-1])
+def _farthest(findings: Findings, skill: str, distances: list[str], counted: str) -> str:
+    """The last distance at which a run has enough words, or that with the most; the last of all, where none says so."""
+    runs = [run for name in findings.evidence.shown for run in findings.evidence.done(name)]
+    known = _by_distance(runs, counted).get(skill) or _by_distance(runs, TOKENS).get(skill, {})
+    most = {one: max(known.get(one, [0])) for one in reversed(distances)}
+    return next((one for one, count in most.items() if count >= ENOUGH), max(most, key=lambda one: most[one]))
 
 
 def _start(distance: str) -> float:
