@@ -1,7 +1,7 @@
 """A part of the user's own, from a folder outside the checkout."""
 
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,8 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
 import zoo
-from tests.commands.conftest import ROOT, TINY, Command
+from tests.commands.conftest import TINY, Command
+from tests.commands.started import Started
 from zoo.errors import UserError
 from zoo.norm import norms
 from zoo.paths import CONF
@@ -118,17 +119,13 @@ def test_a_model_with_a_part_of_ones_own_is_built_from_python(plugin: list[str])
     assert zoo.build("modern", *plugin, "model/norm=my_scale", "model/size=tiny", "model.d_model=16")
 
 
-def test_a_plugin_lies_in_the_folder_that_is_started_from(text: Path, tmp_path: Path) -> None:
+def test_a_plugin_lies_in_the_folder_that_is_started_from(
+    start: Callable[..., Started], text: Path, tmp_path: Path
+) -> None:
     (tmp_path / "lying_here.py").write_text(f"print('it is loaded')\n{PART}")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "train.py"), "plugins=lying_here", "data=text", f"data.path='{text}'", *TINY],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "it is loaded" in done.stdout
+    run = start("train", "plugins=lying_here", "data=text", f"data.path='{text}'", *TINY)
+    assert run.code() == 0, run.err.read_text()
+    assert "it is loaded" in run.out.read_text()
 
 
 @pytest.mark.parametrize("name", ["nosuch", "nosuch.part", "zoo.nosuch"])

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +178,8 @@ def test_a_sweep_that_is_refused_before_its_first_job_leaves_nothing(
     assert {path.name for path in tmp_path.iterdir()} == {text_name(options)}
 
 
-def test_evaluations_are_swept_too(command: Command, tmp_path: Path, options: tuple[str, ...]) -> None:
-    command("train", *options[1:])
-    (folder,) = (tmp_path / "runs").iterdir()
+def test_evaluations_are_swept_too(command: Command, trained: Callable[..., Path], tmp_path: Path) -> None:
+    folder = trained()
     done = command("evaluate", "-m", f"run='{folder}'", "batch_size=0,2")
     assert done.code == 2
     assert "batch_size=0 must be at least 1" in done.err
