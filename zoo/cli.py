@@ -16,9 +16,9 @@ from typing import Any
 from zoo import sweep
 from zoo.command.flags import refuse_unknown_flags
 from zoo.command.hydra_errors import refusal
-from zoo.command.literal import quote_texts
 from zoo.command.words import in_home, refuse_absent_folders
 from zoo.errors import RunFailed, UserError
+from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
 
 _raised: list[BaseException] = []

@@ -12,8 +12,8 @@ from tests.commands.conftest import TINY, Command
 from tests.commands.test_plugins import plugin
 from zoo.__main__ import main
 from zoo.command.help import help_text
-from zoo.command.literal import as_word, quote_texts
 from zoo.command.words import in_home
+from zoo.literal import as_word, quote_texts
 
 __all__ = ["plugin"]
 

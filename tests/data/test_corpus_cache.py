@@ -462,7 +462,7 @@ def test_a_corpus_is_built_and_read_in_constant_memory(tmp_path: Path) -> None:
 MEMORY_OF_PAIRS = """
 import resource, sys
 from zoo.data import kept, split
-from zoo.data.building import sorting
+from zoo.data import sorting
 from zoo.data.batches import Loader
 from zoo.data.corpus import load_corpus
 from zoo.option import Option

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zoo.data.building import scratch, sorting
-from zoo.data.building.sorting import Sorter
+from zoo.data import scratch, sorting
+from zoo.data.sorting import Sorter
 
 ROWS = st.lists(st.tuples(st.integers(0, 4) | st.integers(0, 2**64 - 1), st.integers(0, 2**63 - 1)), max_size=80)
 

@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.corpora import Load, text_of
-from zoo.data import split
-from zoo.data.building import sorting
+from zoo.data import sorting, split
 from zoo.data.building.overlap import SAMPLE
-from zoo.data.building.sorting import Sorter
 from zoo.data.corpus import load_corpus
+from zoo.data.sorting import Sorter
 from zoo.data.split import SPLITS, assign, blocks, check_shares
 from zoo.data.told import repeated, told
 from zoo.errors import UserError

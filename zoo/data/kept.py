@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Int64
 
-from zoo.data.building.sorting import AT_ONCE
+from zoo.data.sorting import AT_ONCE
 
 BLOCK = 256
 """So many pairs are looked at to find one; how many fit is remembered once for each block."""

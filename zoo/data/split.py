@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int8, Int64
 
-from zoo.data.building.scratch import scratch_array
-from zoo.data.building.sorting import AT_ONCE, Sorter
+from zoo.data.scratch import scratch_array
+from zoo.data.sorting import AT_ONCE, Sorter
 from zoo.errors import UserError
 
 SPLITS = ("train", "validation", "test")

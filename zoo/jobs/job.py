@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from rich.console import RenderableType
 
-from zoo.command.literal import as_word
 from zoo.data.corpus import Corpus
 from zoo.data.told import told
 from zoo.errors import UserError
@@ -18,6 +17,7 @@ from zoo.jobs.parts import build_parts
 from zoo.jobs.skill_table import skill_tables
 from zoo.jobs.state import State, restore, save
 from zoo.jobs.updates import updates
+from zoo.literal import as_word
 from zoo.terminal import show
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.gradients import gradient_norms, unclipped

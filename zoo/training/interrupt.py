@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from zoo.command.literal import as_word
+from zoo.literal import as_word
 
 
 class Interrupt:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from zoo.data.building.scratch import scratch_file
 from zoo.data.building.store import DTYPES, NOTES, OFFSETS, bytes_unknown, dtype_for
 from zoo.data.building.tokens import tokenize
 from zoo.data.generated import Documents, Generated
 from zoo.data.permutation import mix
+from zoo.data.scratch import scratch_file
 from zoo.data.split import SPLITS
 from zoo.data.tokenizer import Tokenizer
 from zoo.errors import UserError

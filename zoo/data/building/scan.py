@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zoo.data.building.sorting import Sorter
 from zoo.data.document import BYTE_ORDER_MARK, Document
+from zoo.data.sorting import Sorter
 from zoo.data.source import Source
 from zoo.errors import UserError
 

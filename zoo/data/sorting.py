@@ -8,7 +8,7 @@ from weakref import finalize
 
 import numpy as np
 
-from zoo.data.building.scratch import scratch_file
+from zoo.data.scratch import scratch_file
 
 AT_ONCE = 1 << 16
 """About how many rows are held in memory."""
