@@ -83,6 +83,20 @@ class Twice(Two):
         return self.first(x) - 2 * self.second(x) + self.first(-x)
 
 
+class InTwoWays(Two):
+    """The first of the layers reads twice, in two ways."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.first(x) - 2 * self.second(x) + self.first(input=x)
+
+
+class Past(Two):
+    """The same, past the call in which hooks are heard."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.first(x) - 2 * self.second(x) + self.first.forward(x)
+
+
 class Overwriting(Two):
     """The tensor is another one when the second layer reads it."""
 
@@ -90,6 +104,16 @@ class Overwriting(Two):
         x = x.clone()
         first = self.first(x)
         return first - 2 * self.second(x.mul_(3))
+
+
+class Uncounted(Two):
+    """The same, in inference mode, where torch does not count what is written."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.inference_mode():
+            x = x.clone()
+            first = self.first(x)
+            return first - 2 * self.second(x.mul_(3))
 
 
 class Plain(Two):
@@ -124,22 +148,27 @@ def with_table() -> nn.Module:
         (lambda: Plain(Threefold(4, 4), Threefold(4, 4)), 0),
         (lambda: Plain(weight_norm(nn.Linear(4, 4)), weight_norm(nn.Linear(4, 4))), 0),
         (lambda: Plain(nn.Linear(4, 4), nn.Linear(4, 4, bias=False)), 0),
-        (lambda: two(Two), 0),
+        (lambda: two(Two), 1),
+        (lambda: two(InTwoWays), 0),
+        (lambda: two(Past), 0),
+        (lambda: two(Uncounted), 0),
         (lambda: two(Twice), 0),
         (lambda: two(Overwriting), 0),
         (with_table, 0),
     ],
 )
-@torch.no_grad()
-def test_only_layers_that_are_a_product_of_their_own_are_joined(make, joints: int) -> None:
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_only_layers_that_are_a_product_of_their_own_are_joined(make, joints: int, mode) -> None:
     torch.manual_seed(0)
-    built = make()
-    made, x = deepcopy(built), torch.randn(3, 4)
-    with joined(made):
-        made(x)
-    assert len(made.joints) == joints
-    assert close(made(x), built(x))
-    own = dict(made.named_parameters())
-    for name, parameter in built.named_parameters():
-        own[name].copy_(parameter.add_(torch.randn_like(parameter)))
-    assert close(made(x), built(x))
+    x = torch.randn(3, 4)
+    with mode():
+        built = make()
+        made = deepcopy(built)
+        with joined(made):
+            made(x)
+        assert len(made.joints) == joints
+        assert close(made(x), built(x))
+        own = dict(made.named_parameters())
+        for name, parameter in built.named_parameters():
+            own[name].copy_(parameter.add_(torch.randn_like(parameter)))
+        assert close(made(x), built(x))

@@ -80,7 +80,7 @@ class CompiledStep:
         self._marks: dict[int, Tensor] = {}
         self.packed = packed(model)
         tokens, mark, tensors = _arguments(state)
-        with torch.no_grad(), joined(self.packed):
+        with joined(self.packed):
             _Step(self.packed, state)(tokens, mark, [one.clone() for one in tensors])
         self._program, self._weights = _compiled(self.packed, state)
         free_after(self, self.packed)

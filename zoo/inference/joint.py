@@ -33,10 +33,10 @@ class Joint(nn.Module):
         self._made: dict[int, Tensor] = {}
 
     def _piece(self, i: int) -> Callable[[Tensor], Tensor]:
-        def forward(x: Tensor) -> Tensor:
-            if self._read is not x or i not in self._made:
-                product = F.linear(x, self.weight, self.bias)
-                self._read, self._made = x, dict(enumerate(product.split(self.sizes, -1)))
+        def forward(input: Tensor) -> Tensor:  # as nn.Linear names it
+            if self._read is not input or i not in self._made:
+                product = F.linear(input, self.weight, self.bias)
+                self._read, self._made = input, dict(enumerate(product.split(self.sizes, -1)))
             piece = self._made.pop(i)
             if not self._made:
                 self._read = None
@@ -47,24 +47,30 @@ class Joint(nn.Module):
 
 @contextmanager
 def joined(model: nn.Module) -> Iterator[None]:
-    """Run the model once inside: its linear layers that then read the very same tensor, with the same values in it, are
-    joined at the end. One stays alone whose weight or bias is also another's, or is made anew for each call, that
-    computes anything but x Wᵀ + b, or that is read more than once."""
-    readers: dict[tuple[int, int], list[nn.Linear]] = defaultdict(list)
+    """Run the model once inside, without gradients: its linear layers that then read the very same tensor, with nothing
+    written into it in between, are joined at the end. One stays alone whose weight or bias is also another's, or is
+    made anew for each call, that computes anything but x Wᵀ + b, that is read more than once, or that reads a tensor of
+    inference mode, for which torch does not count what is written into it."""
+    readers: dict[tuple[int, object], list[nn.Linear]] = defaultdict(list)
     read: list[Tensor] = []  # kept, so that no other tensor gets the id of one
 
-    def note(layer: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        assert isinstance(layer, nn.Linear)
-        if inputs:
-            read.append(inputs[0])
-            readers[id(inputs[0]), _edition(inputs[0])].append(layer)
+    def noting(layer: nn.Linear) -> Callable[[Tensor], Tensor]:
+        def forward(input: Tensor) -> Tensor:
+            read.append(input)
+            readers[id(input), _edition(input)].append(layer)
+            return F.linear(input, layer.weight, layer.bias)
 
-    hooks = [one.register_forward_pre_hook(note) for one in _separate(model)]
+        return forward
+
+    noted = _separate(model)
+    for layer in noted:
+        layer.forward = noting(layer)  # type: ignore[method-assign, assignment]  # whoever calls it, and however
     try:
-        yield
+        with torch.inference_mode(False), torch.no_grad():
+            yield
     finally:
-        for hook in hooks:
-            hook.remove()
+        for layer in noted:
+            del layer.forward
     calls = Counter(id(layer) for layers in readers.values() for layer in layers)
     groups: dict[object, list[nn.Linear]] = defaultdict(list)
     for key, layers in readers.items():
@@ -87,6 +93,6 @@ def _separate(model: nn.Module) -> list[nn.Linear]:
     ]
 
 
-def _edition(x: Tensor) -> int:
-    """Another number after each time it was written into, where torch counts them."""
-    return 0 if x.is_inference() else x._version
+def _edition(x: Tensor) -> object:
+    """Another one after each time it was written into; another one each time where torch does not count them."""
+    return object() if x.is_inference() else x._version
