@@ -1,10 +1,11 @@
 """What is wrong with a study and only shows when its jobs are composed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from zoo.errors import UserError
 from zoo.jobs.identity import OBSERVATION, SCIENCE
+from zoo.study.alike import alike
 from zoo.study.metric import read_metric
 from zoo.study.plan import Job
 from zoo.study.spec import Study
@@ -16,15 +17,36 @@ Composed = Iterable[tuple[Job, Mapping[str, Any]]]
 def refuse_unsound(study: Study, composed: Composed) -> None:
     """Raise UserError for a metric that a job will not have, and for jobs that are the same run. The jobs are those of
     one seed."""
-    seen: dict[str, Job] = {}
+    seen: dict[str, tuple[Job, Mapping[str, Any]]] = {}
     for job, node in composed:
         _refuse_length(study.metric, job, node)
-        first = seen.setdefault(repr(_science(study, node)), job)
-        if first is not job:
-            raise UserError(
-                f"{_named(first)} and {_named(job)} are the same run: they differ in nothing that a run is known by;"
-                " leave one out"
-            )
+        first, _ = seen.setdefault(repr(_science(study, node)), (job, node))
+        _refuse_same(first, job)
+    _refuse_alike(study, [*seen.values()])
+
+
+def _refuse_alike(study: Study, composed: Sequence[tuple[Job, Mapping[str, Any]]]) -> None:
+    """The same for jobs whose configs differ, but not in what their runs are known by."""
+    doubtful = alike([_science(study, node) for _, node in composed])
+    if not doubtful:
+        return
+    from zoo.study.known import known_by  # torch is imported here
+
+    known: dict[tuple[str, str], Job] = {}
+    for place in doubtful:
+        job, node = composed[place]
+        science = known_by(node)
+        if science is not None:
+            matched = repr(node.get("match")) if study.match == "none" else ""
+            _refuse_same(known.setdefault((science, matched), job), job)
+
+
+def _refuse_same(first: Job, job: Job) -> None:
+    if first is not job:
+        raise UserError(
+            f"{_named(first)} and {_named(job)} are the same run: they differ in nothing that a run is known by;"
+            " leave one out"
+        )
 
 
 def _named(job: Job) -> str:

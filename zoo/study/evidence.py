@@ -53,11 +53,13 @@ def sort_out(loaded: Loaded) -> Evidence:
     question, choices = loaded.question, choose(loaded.question, loaded.runs)
     chosen = [run for run in loaded.runs if run.state in OVER and _is_chosen(run, choices)]
     common = common_basis([run for run in chosen if run.variant == question.reference] or chosen)
-    targets = _targets(question, chosen)
+    targets, owners = _targets(question, chosen), _owners(question, chosen)
     accepted: dict[str, dict[int, Run]] = {name: {} for name in question.names}
     refused: list[tuple[Run, str]] = []
     for run in chosen:
-        reason = _refusal(run, common or {}, targets, accepted[run.variant])
+        owner = owners[run.folder]
+        same = "" if owner == run.variant else f"it is the same run as that of {owner}"
+        reason = same or _refusal(run, common or {}, targets, accepted[run.variant])
         if reason:
             refused.append((run, reason))
         else:
@@ -73,6 +75,14 @@ def _targets(question: Question, runs: Sequence[Run]) -> int | None:
     """Scored test targets of the reference."""
     counts = Counter(scored(run) for run in runs if run.done and run.variant == question.reference)
     return counts.most_common(1)[0][0] if counts else None
+
+
+def _owners(question: Question, runs: Sequence[Run]) -> dict[Path | None, str]:
+    """The variant that a run folder is of: of several the reference, else the first."""
+    owners: dict[Path | None, str] = {}
+    for run in sorted(runs, key=lambda run: run.variant != question.reference):
+        owners.setdefault(run.folder, run.variant)
+    return owners
 
 
 def _refusal(run: Run, common: Mapping[str, Any], targets: int | None, taken: BySeed) -> str:
