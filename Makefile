@@ -3,6 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Bytecode is kept, whatever the environment says: without it every process compiles torch anew from its source, some 3 s.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check format setup clean
 
 # Installed once per change of the dependencies; after that nothing needs a network. Without --no-compile half of the time
