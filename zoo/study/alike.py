@@ -12,12 +12,13 @@ def alike(configs: Sequence[Mapping[str, Any]]) -> list[int]:
     """The places of those that differ from another one in nothing but what one of both leaves out, as a width that
     other sizes give, or in how a number is written."""
     leaves = [dict(_leaves(one)) for one in configs]
-    said = set.intersection(*map(set, leaves)) if leaves else set()
+    by_all = set.intersection(*map(set, leaves)) if leaves else set()
+    rest = [{path: value for path, value in one.items() if path not in by_all} for one in leaves]
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for place, one in enumerate(leaves):
-        groups[frozenset((path, one[path]) for path in said)].append(place)
+        groups[frozenset((path, one[path]) for path in by_all)].append(place)
     pairs = (pair for group in groups.values() for pair in combinations(group, 2))
-    return sorted({place for pair in pairs if _agree(*(leaves[one] for one in pair)) for place in pair})
+    return sorted({place for a, b in pairs if _agree(rest[a], rest[b]) for place in (a, b)})
 
 
 def _leaves(node: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Hashable]]:
