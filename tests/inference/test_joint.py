@@ -120,6 +120,7 @@ class Plain(Two):
     """Nothing stands against a joint product here."""
 
     def forward(self, x: Tensor) -> Tensor:
+        x = x + 1  # made here, in whatever mode
         return self.first(x) - 2 * self.second(x)
 
 
