@@ -1,7 +1,8 @@
 """A command is composed as `hydra.main` does it, once."""
 
+import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,69 @@ def test_a_command_gets_what_hydra_would_give_it(
     ours, theirs = given
     assert ours == theirs
     assert OmegaConf.is_struct(ours[0])
+
+
+@pytest.fixture
+def root() -> Iterator[logging.Logger]:
+    """The root logger, by which `--info` answers; as it was afterwards."""
+    kept, level = logging.root.handlers, logging.root.level
+    yield logging.root
+    logging.root.handlers = kept
+    logging.root.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--cfg", "job", "model=gpt2", "hydra.searchpath=[{extra}]", "model/norm=mine"),
+        ("--cfg", "all", "--config-dir={extra}", "--package", "model.norm", "--resolve"),
+        ("--info", "defaults", "--config-name=evaluate"),
+    ],
+    ids=" ".join,
+)
+def test_a_look_shows_what_hydra_would_show(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    root: logging.Logger,
+    words: tuple[str, ...],
+) -> None:
+    (tmp_path / "model" / "norm").mkdir(parents=True)
+    (tmp_path / "model" / "norm" / "mine.yaml").write_text("name: mine\n")
+    monkeypatch.setattr(sys, "argv", ["train.py", *(word.format(extra=tmp_path) for word in words)])
+    shown = []
+    for main in (application("train"), hydra.main(version_base="1.3", config_path=str(CONF), config_name="train")):
+        root.handlers = []
+        main(lambda _: None)()
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] != ""
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--cfg", "job", "model/norm=[layernorm,rmsnorm]"), "model/norm takes one option"),
+        (("--info", "defaults", "model.norm.name=layernorm"), "choose it with model/norm=layernorm"),
+        (("--info", "searchpath", "model=none"), "no model 'none'"),
+        (("--run", "-m", "dry_run=true"), "--run and -m ask for two different things"),
+        (("--cfg", "job", "-m"), "-m and --cfg ask for two different things"),
+        (("--info", "--shell-completion"), "--info and --shell-completion ask"),
+        (("--resolve",), "--resolve does nothing without --cfg"),
+        (("--package", "model"), "--package does nothing without --cfg"),
+        (("--cfg", "job", "--package", "none"), "package 'none' not found"),
+        (("--experimental-rerun", "none.pickle"), "no file none.pickle"),
+        (("--shell-completion",), "one of bash, fish, zsh"),
+        (("--shell-completion", "install=none"), "one of bash, fish, zsh"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+)
+def test_a_look_refuses_what_a_run_refuses_and_flags_that_contradict(
+    command: Command, words: tuple[str, ...], says: str
+) -> None:
+    done = command("train", *words)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert done.err.count("\n") == 1
 
 
 OF_ONE = ("study.variants=[{name: a, overrides: []}]", "study.published=[]")

@@ -21,44 +21,51 @@ from hydra.errors import HydraException, SearchPathException
 from hydra.types import HydraContext, RunMode, TaskFunction
 from omegaconf import DictConfig
 
+from zoo.command.flags import refuse_flags
 from zoo.command.loader import Loader
+from zoo.command.look import look
 from zoo.paths import CONF
 
-LOOKS = ("cfg", "resolve", "info", "shell_completion", "hydra_help", "help", "experimental_rerun")
-"""The flags of Hydra's with which no config is composed to be run."""
+ANSWERS = ("shell_completion", "hydra_help", "help", "experimental_rerun")
+"""The flags that Hydra answers all by itself: nothing that is composed could be refused."""
 
 
 def application(config_name: str) -> Callable[[TaskFunction], Callable[[], None]]:
     """`hydra.main` of a config of `conf/`, with the same flags; what is composed is refused where it leaks."""
 
     def decorate(function: TaskFunction) -> Callable[[], None]:
-        look = hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(function)
+        answer = hydra.main(version_base="1.3", config_path=str(CONF), config_name=config_name)(function)
 
         @wraps(function)
         def call() -> None:
             said = get_args_parser().parse_args()
-            if any(getattr(said, flag) for flag in LOOKS):
-                look()
-            else:
-                _run(function, said.config_name or config_name, said)
+            refuse_flags(said)
+            if any(getattr(said, flag) for flag in ANSWERS):
+                answer()
+                return
+            name = said.config_name or config_name
+            app = Hydra(name, Loader(_search_path(function, said)))
+            GlobalHydra.instance().initialize(app)
+            try:
+                if said.cfg or said.info:
+                    look(app, name, said)
+                else:
+                    _run(app, name, function, said)
+            finally:
+                GlobalHydra.instance().clear()
 
         return call
 
     return decorate
 
 
-def _run(function: TaskFunction, config_name: str, said: Namespace) -> None:
-    app = Hydra(config_name, Loader(_search_path(function, said)))
-    GlobalHydra.instance().initialize(app)
-    try:
-        overrides = [*said.overrides, "hydra.mode=MULTIRUN"] if said.multirun else said.overrides
-        config = None if said.multirun else _of_one_run(app, config_name, overrides)
-        if config is None:
-            app.multirun(config_name, function, overrides)
-        else:
-            _run_once(app, config_name, function, config)
-    finally:
-        GlobalHydra.instance().clear()
+def _run(app: Hydra, config_name: str, function: TaskFunction, said: Namespace) -> None:
+    overrides = [*said.overrides, "hydra.mode=MULTIRUN"] if said.multirun else said.overrides
+    config = None if said.multirun else _of_one_run(app, config_name, overrides)
+    if config is None:
+        app.multirun(config_name, function, overrides)
+    else:
+        _run_once(app, config_name, function, config)
 
 
 def _search_path(function: TaskFunction, said: Namespace) -> ConfigSearchPath:
