@@ -10,6 +10,7 @@ import torch
 from tests.helpers import close, draw
 from tests.inference.runs import run_of
 from zoo.inference.complete import complete
+from zoo.inference.fill import fill
 from zoo.inference.generate import generate
 from zoo.inference.latency import Plan, measure
 from zoo.model import Model
@@ -42,9 +43,10 @@ def in_run(run: Run) -> Run:
         lambda model, _: generate(RUN.model, draw(1, 3), max_new_tokens=3, draft=model(SMALL)).tolist(),
         lambda _, run: complete(run(RUN), "the agent", max_new_tokens=3),
         lambda _, run: complete(RUN, "the agent", max_new_tokens=3, draft=run(SMALL)),
+        lambda _, run: fill(run(run_of("bert")), "the [MASK]gent"),
         lambda model, _: [one.state_bytes for one in measure(model(RUN), PLAN)],
     ],
-    ids=["generate", "beams", "draft", "complete", "draft of a run", "latency"],
+    ids=["generate", "beams", "draft", "complete", "draft of a run", "fill", "latency"],
 )
 def test_a_compiled_model_says_what_the_model_says(ask: Callable[[Any, Any], Any]) -> None:
     assert ask(lambda run: wrapped(run.model), in_run) == ask(lambda run: run.model, lambda run: run)

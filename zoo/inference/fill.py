@@ -73,6 +73,7 @@ def fill(run: Run, text: str | Sequence[str], **settings: Any) -> list[str]:
 def fillings(run: Run, texts: Sequence[str], settings: Filling) -> list[Filled]:
     """`fill` with what was filled in. Raises UserError for a text without a blank, and for a run that was not
     trained to fill any."""
+    run = run.bare()
     if not objective_of(run).fills:
         raise UserError("this run was not trained to fill blanks (objective=masked); zoo.complete goes on from a text")
     special = run.tokenizer.special
