@@ -9,6 +9,7 @@ from tests.commands.conftest import TINY, Command
 from zoo.command.compose import compose
 from zoo.jobs.train import train
 from zoo.training import runtime
+from zoo.training.optimizer import optimizers
 
 SAYS = {
     "an option that does not exist": (("model/norm=rmsnrm",), "did you mean rmsnorm?"),
@@ -182,7 +183,7 @@ def test_bad_input_leaves_nothing_where_the_corpus_is_there(
 LOOKS_AT_THE_MODEL = """
 from zoo.training.optimizer import optimizers
 from zoo.training.optimizer.adamw import AdamW
-from zoo.training.parameters import bare
+from zoo.bare import bare
 
 @optimizers.register("looking")
 class Looking(AdamW):
@@ -192,7 +193,10 @@ class Looking(AdamW):
 """
 
 
-def test_an_optimizer_may_look_at_the_model(command: Command, text: Path, tmp_path: Path) -> None:
+def test_an_optimizer_may_look_at_the_model(
+    command: Command, monkeypatch: pytest.MonkeyPatch, text: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(optimizers, "_classes", {name: optimizers.get(name) for name in optimizers.names()})
     (tmp_path / "looking.py").write_text(LOOKS_AT_THE_MODEL)
     (tmp_path / "conf" / "optimizer").mkdir(parents=True)
     (tmp_path / "conf" / "optimizer" / "looking.yaml").write_text("name: looking\nlr: 1.0e-3\n")
