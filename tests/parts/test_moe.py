@@ -170,6 +170,10 @@ def test_more_experts_for_a_token_than_there_are_is_refused(k: int) -> None:
     assert refusal(ffn=option("ffn", "moe") | {"k": k}) == f"moe: k={k} must be between 1 and experts=8"
 
 
+def test_no_experts_at_all_are_refused_as_such() -> None:
+    assert refusal(ffn=option("ffn", "moe") | {"experts": 0}) == "moe: experts=0 must be at least 1"
+
+
 def test_an_expert_that_is_a_mixture_is_refused() -> None:
     assert "an expert must be a dense ffn" in refusal(ffn=option("ffn", "moe") | {"expert": option("ffn", "moe")})
 

@@ -51,6 +51,8 @@ class MixtureOfExperts(FFN):
         router_z: float = 0.0,
     ):
         super().__init__(common)
+        if experts < 1:
+            raise UserError(f"moe: experts={experts} must be at least 1")
         if not 1 <= k <= experts:
             raise UserError(f"moe: k={k} must be between 1 and experts={experts}")
         if experts > MOST_EXPERTS:

@@ -73,7 +73,10 @@ class StudySweeper(Sweeper):
             return dry_run(plan, self._compose, self.config.hydra.launcher.get("n_jobs", 1))
         root = sweep.folder()
         if root is None:
-            raise UserError(f"cannot make a folder for the study in out={self.config.out}")
+            out = self.config.out
+            raise UserError(
+                f"out={out}: no folder for this sweep can be made there; set out= to one that can be written"
+            )
         try:
             with lock_at(root / ".lock").acquire(timeout=0):
                 self._run(plan, first, root)
