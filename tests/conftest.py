@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Generator
 
@@ -10,6 +11,7 @@ from hydra.core.hydra_config import HydraConfig
 from jaxtyping import config as shape_checks
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches a network
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in its background would ignore Ctrl-C
 
 CHECKED = pytest.StashKey[bool]()
 
