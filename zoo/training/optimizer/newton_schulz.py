@@ -11,8 +11,8 @@ from torch import Tensor
 
 A, B, C = 3.4445, -4.7750, 2.0315
 STEPS = 5
-AT_ONCE = 2**22
-"""Elements of a stack: larger ones are no faster, and take memory."""
+AT_ONCE = 2**20
+"""Elements of a stack: larger ones leave the cache, and are slower (docs/performance.md)."""
 
 
 def orthogonalised(matrices: Float[Tensor, "stack rows columns"]) -> Float[Tensor, "stack rows columns"]:
