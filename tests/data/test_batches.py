@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.corpora import Load
-from zoo.data import kept
+from zoo.data import batches, kept
 from zoo.data.batch import Batch, PairBatch, TextBatch
 from zoo.data.batches import Loader
 from zoo.data.building.store import Split
@@ -310,6 +310,34 @@ def test_each_pair_comes_once_an_epoch_and_in_order_in_evaluation(pairs: Callabl
         assert sorted(seen) == sorted(ROWS)
     assert [row for batch in one.evaluation() for row in sides(batch)] == ROWS
     assert one.tokens_per_epoch == sum(len(a) + len(b) for a, b in ROWS)
+
+
+@pytest.mark.parametrize("at_once", [8, batches.AT_ONCE])
+@pytest.mark.parametrize(("positions", "limit"), [(1, None), (60, None), (60, 3), (10**6, None)])
+def test_rows_of_like_length_are_scored_together(
+    pairs: Callable[..., Corpus], positions: int, limit: int | None, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "AT_ONCE", at_once)
+    one = Loader(pairs(ROWS[::3] + ROWS[1::3] + ROWS[2::3]), "train", 0, 0, 4, 100)
+    in_order = [row for batch in one.evaluation(limit) for row in sides(batch)]
+    found = list(one.scoring(positions, limit))
+    assert sorted(place for places, _ in found for place in places.tolist()) == list(range(len(in_order)))
+    for places, batch in found:
+        rows = sides(batch)
+        assert rows == [in_order[place] for place in places.tolist()]
+        lengths = [len(a) + len(b) + 2 for a, b in rows]
+        assert lengths == sorted(lengths)
+        assert len(rows) * lengths[-1] <= positions or len(rows) == 1
+    if positions == 10**6:
+        assert len(found) == -(-len(in_order) // at_once)
+
+
+@pytest.mark.parametrize("size", [2, 44, 45])
+def test_windows_are_scored_in_order_as_many_as_fit(size: int) -> None:
+    one = loader(counting(size), batch_size=1)
+    found = list(one.scoring(14))
+    assert scored([text(batch) for _, batch in found]) == list(range(1, size))
+    assert all(len(places) == 3 for places, _ in found[:-1])
 
 
 def test_pairs_that_do_not_fit_are_dropped_and_counted_and_none_is_cut(pairs: Callable[..., Corpus]) -> None:

@@ -9,6 +9,8 @@ from tests.training.tiny_training import CPU, VOCABULARY, Output, Tiny, task
 from zoo.errors import UserError
 from zoo.objective import Task
 from zoo.training.evaluate import evaluate
+from zoo.training.hits import hits
+from zoo.training.loss import log_probabilities, target_nats
 from zoo.training.optimizer.sgd import SGD
 
 ONE_BYTE = torch.ones(VOCABULARY, dtype=torch.long)
@@ -129,6 +131,29 @@ def test_accuracy_is_the_share_of_scored_targets_that_come_first():
     targets = torch.tensor([[1, 2, 3, 4]])
     batch = Task({"tokens": torch.tensor([[1, 2, 0, 4]])}, targets, torch.tensor([[1.0, 1.0, 1.0, 0.0]]))
     assert evaluate(Copy(), [batch], ONE_BYTE, device=CPU).accuracy == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kinds", [2, 5, 10**6])
+def test_a_hit_is_the_first_of_the_highest_logits(kinds, dtype):
+    generator = torch.Generator().manual_seed(kinds)
+    logits = torch.randint(-kinds, 0, (400, 7), generator=generator).to(dtype)
+    targets = torch.randint(7, (400, 1), generator=generator)
+    expected = logits.argmax(-1) == targets.squeeze(-1)
+    assert 0 < expected.sum() < 400
+    assert torch.equal(hits(logits.clone(), targets), expected)
+
+
+def test_scores_are_those_of_all_logits_to_the_bit():
+    """What is not scored is left out before probabilities are computed, and moves none."""
+    model = Tiny()
+    nats, right = 0.0, 0
+    for one in ragged(8, range(37)):
+        logits = model(**one.inputs).logits.detach()
+        nats += target_nats(log_probabilities(logits), one.targets, one.weights).double().sum()
+        right += ((logits.argmax(-1) == one.targets) & (one.weights > 0)).sum()
+    found = evaluate(model, ragged(8, range(37)), ONE_BYTE, device=CPU)
+    assert (found.loss, found.accuracy) == (float(nats / found.tokens), int(right) / found.tokens)
 
 
 def test_evaluation_has_no_dropout_and_gives_each_modules_mode_back():

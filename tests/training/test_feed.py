@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from tests.helpers import PRESETS, TOPOLOGIES, composed, files, model_node, option
-from zoo.config import parse
+from zoo.assembly import build_model
+from zoo.config import parse, parse_model
 from zoo.data.batches import Loader
 from zoo.data.building.store import Split
 from zoo.data.corpus import Corpus
@@ -18,9 +19,11 @@ from zoo.jobs.parts import Parts, build_parts
 from zoo.objective import Task, objectives
 from zoo.option import Option
 from zoo.topology import topologies
+from zoo.training.evaluate import evaluate
 from zoo.training.feed import Feed
 from zoo.training.loop import fit
 from zoo.training.runtime import Machinery
+from zoo.training.scoring import score
 
 ROWS, CONTEXT, ACCUMULATE = 4, 24, 3
 MACHINERY = Machinery("cpu", "float32", "plain", False, 1, torch.__version__)
@@ -157,6 +160,30 @@ def by_row(tasks: list[Task]) -> list[list[int]]:
     return [row.tolist() for task in tasks for row in task.inputs["tokens"]]
 
 
+@pytest.mark.parametrize("batch_size", [1, 3, 400])
+@pytest.mark.parametrize(("objective", "kind", "topology"), SERVED)
+def test_what_is_scored_is_what_an_evaluation_has(objective: str, kind: str, topology: str, batch_size: int) -> None:
+    one = feed(objective, kind, topology, batch_size)
+    for batches in (None, 2):
+        usual, fast = (list(tasks("validation", batches)) for tasks in (one.evaluation, one.scoring))
+        assert sorted(map(repr, content(fast))) == sorted(map(repr, content(usual)))
+        assert len(fast) < len(usual) or batch_size > 3
+
+
+def content(tasks: list[Task]) -> list[list[Any]]:
+    """All that is in each row, without its padding."""
+    rows = []
+    for task in tasks:
+        real = task.inputs.get("padding", torch.ones_like(task.targets, dtype=torch.bool))
+        read = task.inputs.get("source_padding")
+        for i, kept in enumerate(real):
+            named = ((key, value) for key, value in task.inputs.items() if "padding" not in key)
+            inputs = [value[i, read[i] if key == "source" else kept] for key, value in named]
+            weights = task.weights[i, kept]
+            rows.append([one.tolist() for one in (*inputs, task.targets[i, kept] * (weights > 0), weights)])
+    return rows
+
+
 # --- through the parts of a run ------------------------------------------------------------------------------------
 
 
@@ -176,6 +203,18 @@ def batches(of: Parts, seed: int = 0) -> list[Any]:
     for _ in fit(of.model, of.optimizer, of.schedule, source, steps=1, seed=seed, device=of.device):
         found += of.feed.evaluation("validation", 1)
     return plain([*found, *of.feed.tasks(2, ACCUMULATE, seed)])
+
+
+@pytest.mark.parametrize("topology", ["encoder_decoder", "decoder_only", "prefix_lm"])
+def test_scores_are_those_of_an_evaluation(topology: str) -> None:
+    of = feed("seq2seq", "pairs", topology)
+    model = build_model(parse_model(model_node(topology=topology)), 300, 0)
+    lengths = torch.from_numpy(of.corpus.tokenizer.byte_lengths)
+    plain = evaluate(model, of.evaluation("validation"), lengths, device=torch.device("cpu"))
+    found = score(model, of, "validation", MACHINERY)
+    assert (found.tokens, found.accuracy) == (plain.tokens, plain.accuracy)
+    assert found.loss == pytest.approx(plain.loss, rel=1e-6)
+    assert found.bits_per_byte == pytest.approx(plain.bits_per_byte, rel=1e-6)
 
 
 def test_nothing_about_a_model_moves_its_batches() -> None:

@@ -12,6 +12,9 @@ from zoo.data.rows import PairRows, Rows, Windows
 from zoo.data.whole import Whole
 from zoo.errors import UserError
 
+AT_ONCE = 1 << 16
+"""So many rows are sorted by their length at once."""
+
 ROWS: dict[str, type[Windows] | type[Whole] | type[PairRows]] = {
     "windows": Windows,
     "whole": Whole,
@@ -42,11 +45,30 @@ class Loader:
     def evaluation(self, batches: int | None = None) -> Iterator[Batch]:
         """Every row once, in order; or as many as fill that many batches, evenly spread. Which rows they are does not
         depend on how they fall into batches."""
+        rows = self._rows(batches)
+        for start in range(0, len(rows), self.batch_size):
+            yield self.rows.evaluate(rows[start : start + self.batch_size])
+
+    def scoring(self, positions: int, batches: int | None = None) -> Iterator[tuple[np.ndarray, Batch]]:
+        """The same rows in batches of up to that many positions, rows of like length together, so that fewer batches
+        with less padding score as much; with each batch the places that its rows have in `evaluation`."""
+        rows = self._rows(batches)
+        for first in range(0, len(rows), AT_ONCE):
+            lengths = self.rows.lengths(rows[first : first + AT_ONCE])
+            order = np.argsort(lengths, kind="stable")
+            start = 0
+            while start < len(order):
+                longest = lengths[order[start : start + positions]]
+                fits = int((longest * np.arange(1, len(longest) + 1) <= positions).sum())
+                places = first + order[start : start + max(fits, 1)]
+                yield places, self.rows.evaluate(rows[places])
+                start += len(places)
+
+    def _rows(self, batches: int | None) -> np.ndarray:
+        """Which rows an evaluation takes."""
         size = self.rows.evaluation
         count = size if batches is None else min(size, batches * self.batch_size)
-        rows = np.arange(count, dtype=np.int64) * size // max(count, 1)
-        for start in range(0, count, self.batch_size):
-            yield self.rows.evaluate(rows[start : start + self.batch_size])
+        return np.arange(count, dtype=np.int64) * size // max(count, 1)
 
     @property
     def batches_per_epoch(self) -> float:

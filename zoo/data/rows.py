@@ -20,6 +20,8 @@ class Rows(ABC):
 
     tokens: int
     """How many tokens the training rows have, each counted once: an epoch."""
+    context: int
+    """The most positions that a row may have in a model."""
 
     @property
     @abstractmethod
@@ -43,6 +45,10 @@ class Rows(ABC):
     @abstractmethod
     def evaluate(self, rows: Int64[np.ndarray, "B"]) -> Batch:
         """Evaluation rows."""
+
+    def lengths(self, rows: Int64[np.ndarray, "B"]) -> Int64[np.ndarray, "B"]:
+        """How many positions each evaluation row needs: a batch is as wide as its longest."""
+        return np.full(len(rows), self.context, dtype=np.int64)
 
     def summary(self) -> dict[str, Any]:
         """Facts for the record of a run."""
@@ -148,6 +154,11 @@ class PairRows(Rows):
     def evaluate(self, rows: Int64[np.ndarray, "B"]) -> PairBatch:
         """Sources and targets, each right-padded to a common length."""
         return self._pairs(rows, self.split.notes)
+
+    def lengths(self, rows: Int64[np.ndarray, "B"]) -> Int64[np.ndarray, "B"]:
+        """Source, target and two marks."""
+        pairs = self.kept.at(rows)
+        return self.split.offsets[2 * pairs + 2] - self.split.offsets[2 * pairs] + 2
 
     def summary(self) -> dict[str, Any]:
         """With the number of pairs that were too long."""

@@ -13,7 +13,8 @@ from zoo.data.batch import Notes
 from zoo.data.floor.tally import Tally
 from zoo.errors import UserError
 from zoo.objective import Task
-from zoo.training.loss import log_probabilities, target_nats
+from zoo.training.hits import hits
+from zoo.training.loss import log_probabilities
 
 LN2 = 0.6931471805599453
 
@@ -185,12 +186,17 @@ def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]
 
 
 def _score(model: nn.Module, task: Task, autocast: torch.dtype | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Weights, nats and hits of each target, on the CPU, where float64 always exists."""
+    """Weights, nats and hits of each target, on the CPU, where float64 always exists; nats and hits of those that are
+    not scored are 0, and no probability is computed for them."""
+    scored = task.weights > 0
     with torch.autocast(task.targets.device.type, autocast, enabled=autocast is not None):
-        logits = model(**task.inputs).logits
-    nats = target_nats(log_probabilities(logits), task.targets, task.weights)
-    hits = logits.argmax(-1) == task.targets
-    return task.weights.cpu().double(), nats.cpu().double(), hits.cpu()
+        logits = model(**task.inputs).logits[scored]
+    targets = task.targets[scored].unsqueeze(-1)
+    nats = torch.zeros(scored.shape, dtype=torch.float64)
+    nats[scored.cpu()] = -log_probabilities(logits).gather(-1, targets).squeeze(-1).cpu().double()
+    right = torch.zeros(scored.shape, dtype=torch.bool)
+    right[scored.cpu()] = hits(logits, targets).cpu()
+    return task.weights.cpu().double(), nats, right
 
 
 @contextmanager

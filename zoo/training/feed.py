@@ -1,6 +1,6 @@
 """From a corpus to the tasks of each step and of an evaluation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -12,6 +12,9 @@ from zoo.errors import UserError
 from zoo.luck import generator_for
 from zoo.objective import Objective, Task, objectives
 from zoo.traits import Traits
+
+POSITIONS, LOGITS = 2048, 1 << 22
+"""A scored batch has so many positions where those of a training batch are fewer, unless their logits are more."""
 
 
 def unread(objective: type[Objective], kind: str) -> str | None:
@@ -40,6 +43,8 @@ class Feed:
         refuse_unread(type(objective), corpus.kind, traits)
         self.corpus, self.objective, self.traits, self.batch_size = corpus, objective, traits, batch_size
         self.special = corpus.tokenizer.special
+        small = min(POSITIONS, LOGITS // corpus.tokenizer.vocabulary)
+        self.positions = max(batch_size * context, small)
         length, overlap = objective.window(context)
         self.loaders = {split: Loader(corpus, split, length, overlap, batch_size, context) for split in splits}
         if "train" in self.loaders:
@@ -64,18 +69,24 @@ class Feed:
         """Every target of the split once, or as many as fill that many batches."""
         first = 0
         for batch in self.loaders[split].evaluation(batches):
-            yield self._prepare(batch, first, "evaluation", split)
-            first += rows_of(batch)
+            count = rows_of(batch)
+            yield self._prepare(batch, range(first, first + count), "evaluation", split)
+            first += count
+
+    def scoring(self, split: str, batches: int | None = None) -> Iterator[Task]:
+        """The same targets as those of `evaluation`, each of the same row, in the batches that are scored fastest."""
+        for places, batch in self.loaders[split].scoring(self.positions, batches):
+            yield self._prepare(batch, places.tolist(), "evaluation", split)
 
     def _task(self, index: int, seed: int) -> Task:
         batch = self.loaders["train"].train_batch(index, seed)
-        return self._prepare(batch, index * self.batch_size, "objective", seed)
+        first = index * self.batch_size
+        return self._prepare(batch, range(first, first + self.batch_size), "objective", seed)
 
-    def _prepare(self, batch: Batch, first: int, *key: int | str) -> Task:
-        """The task of a batch whose first row has that number; each row draws from the stream of its number."""
+    def _prepare(self, batch: Batch, rows: Sequence[int], *key: int | str) -> Task:
+        """The task of a batch whose rows have those numbers; each row draws from the stream of its number."""
 
         def draws(length: int, each: int) -> Tensor:
-            rows = range(first, first + rows_of(batch))
             return torch.stack([torch.rand(length, each, generator=generator_for(*key, row)) for row in rows])
 
         return self.objective.prepare(batch, self.special, self.traits, draws)

@@ -16,7 +16,7 @@ class Loss(NamedTuple):
     weight: Float[Tensor, ""]
 
 
-def log_probabilities(logits: Float[Tensor, "B T V"]) -> Float[Tensor, "B T V"]:
+def log_probabilities(logits: Float[Tensor, "*rows V"]) -> Float[Tensor, "*rows V"]:
     """log p, at least in float32 whatever the dtype of the logits."""
     return F.log_softmax(logits, dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 

@@ -22,12 +22,13 @@ def score(
 ) -> Scores:
     """Score a split of the feed, the whole of it or some batches. A model that was compiled to be trained is scored as
     it was written: compiling once more, for other shapes, takes longer than most scoring; `compiled` compiles all the
-    same. Raises UserError when nothing is scored."""
+    same. How rows fall into batches moves a score by rounding alone. Raises UserError when nothing is scored."""
     corpus = feed.corpus
+    tasks = feed.evaluation if compiled and machinery.compile else feed.scoring  # each shape would be compiled
     with nullcontext() if compiled else eagerly():
         return evaluate(
             model,
-            feed.evaluation(split, batches),
+            tasks(split, batches),
             torch.from_numpy(corpus.tokenizer.byte_lengths),
             device=torch.device(machinery.device),
             autocast=machinery.autocast,
