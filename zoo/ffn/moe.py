@@ -8,6 +8,7 @@ from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import UserError
 from zoo.ffn import FFN, Auxiliary, ffns
+from zoo.ffn.routes import Routes
 from zoo.knob import Knob
 from zoo.option import Option
 from zoo.part import flops_of
@@ -96,14 +97,12 @@ class MixtureOfExperts(FFN):
     def _mix(
         self, tokens: Float[Tensor, "N D"], gates: Float[Tensor, "N k"], chosen: Int[Tensor, "N k"], context: Context
     ) -> Float[Tensor, "N D"]:
-        """Sort the N·k assignments by expert, let each expert work on its run, sort back. Both sorts are permutations,
-        so no sum depends on an order of arrival."""
-        order = chosen.flatten().argsort(stable=True)
-        slots = tokens.repeat_interleave(self.k, dim=0)[order]
+        """Sort the assignments by expert, let each expert work on its run, add up what the experts of a token say."""
+        routes = Routes(chosen)
         counts = torch.bincount(chosen.flatten(), minlength=len(self.experts)).tolist()
-        runs = [expert(run[None], context)[0][0] for expert, run in zip(self.experts, slots.split(counts), strict=True)]
-        back = torch.cat(runs)[order.argsort()].view(-1, self.k, tokens.shape[-1])
-        return (back * gates[..., None]).sum(dim=1)
+        runs = routes.dispatch(tokens).split(counts)
+        slots = torch.cat([expert(run[None], context)[0][0] for expert, run in zip(self.experts, runs, strict=True)])
+        return routes.combine(slots, gates)
 
     def _losses(
         self, scores: Float[Tensor, "N E"], probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]
