@@ -45,7 +45,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     from zoo.command.compose import compose
     from zoo.config import parse, plain
     from zoo.experiment import Experiment
-    from zoo.jobs.parts import place
+    from zoo.jobs.parts import forward_of, place
     from zoo.objective import Task
     from zoo.training.loop import fit
     from zoo.training.optimizer import optimizers
@@ -58,7 +58,9 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     sizes += [f"model.ffn.experts={size.experts}"] * (job == "experts")
     node = plain(compose([f"model={preset}", *sizes, f"budget.context={size.length}", *overrides]))
     experiment = parse({key: node[key] for key in Experiment.__dataclass_fields__})
-    machinery = resolve(experiment.runtime, experiment.cache, Work(size.length, flops=0.0))
+    logits, scored = size.rows * size.length * size.vocabulary, 0.15 if job == "masked" else 1.0
+    work = Work(size.length, flops=0.0, logits=logits, scored=scored)
+    machinery = resolve(experiment.runtime, experiment.cache, work)
     torch.set_num_threads(machinery.threads)
     model = build_model(experiment.model, size.vocabulary, seed=0)
     flops = 3 * size.rows * model.flops(size.length, size.length if job == "translation" else None)
@@ -76,6 +78,7 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
         seed=0,
         device=torch.device(machinery.device),
         autocast=machinery.autocast,
+        forward=forward_of(model, machinery),
     )
     return steps, flops
 

@@ -48,6 +48,7 @@ class Runtime:
     attention: Literal["auto", "plain", "fused", "products"]
     compile: bool | Literal["auto"]
     threads: int | None
+    logits: Literal["auto", "whole", "blocks"] = "whole"
     checkpoint_activations: bool = False
 
 

@@ -62,6 +62,31 @@ class Model(nn.Module):
         source_documents: Int[Tensor, "B S"] | None = None,
         state: ModelState | None = None,
     ) -> Output:
+        hidden, auxiliary = self.read(
+            tokens,
+            padding,
+            source=source,
+            source_padding=source_padding,
+            prefix=prefix,
+            documents=documents,
+            source_documents=source_documents,
+            state=state,
+        )
+        return Output(self.head(hidden), auxiliary)
+
+    def read(
+        self,
+        tokens: Int[Tensor, "B T"],
+        padding: Bool[Tensor, "B T"] | None = None,
+        *,
+        source: Int[Tensor, "B S"] | None = None,
+        source_padding: Bool[Tensor, "B S"] | None = None,
+        prefix: Bool[Tensor, "B T"] | None = None,
+        documents: Int[Tensor, "B T"] | None = None,
+        source_documents: Int[Tensor, "B S"] | None = None,
+        state: ModelState | None = None,
+    ) -> tuple[Float[Tensor, "B T D"], Auxiliary]:
+        """The same without the head: the hidden states that it makes logits of, and the auxiliary losses."""
         if not torch.compiler.is_compiling():
             given = (tokens, padding, source, source_padding, prefix, documents, source_documents)
             check_inputs(self.topology, self.vocabulary, *given)
@@ -74,7 +99,7 @@ class Model(nn.Module):
                 if text is not None:
                     _check_places(text, self.limit, state if text is target else None)
         hidden, auxiliary = self.topology(target, read, BACKENDS[self.attention], state)
-        return Output(self.head(hidden), auxiliary)
+        return hidden, auxiliary
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         """An empty state for that many rows and at most `capacity` positions each, which can forget its last `back`

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 import torch
 
 from tests.commands.conftest import TINY, Command
@@ -22,3 +23,16 @@ def test_float16_is_computed_with_a_scale_that_a_resumed_run_finds_again(command
     assert torch.load(state, weights_only=True)["scale"]["scale"] > 0
     (record,) = tmp_path.glob("runs/*/record.json")
     assert json.loads(record.read_text())["machinery"]["dtype"] == "float16"
+
+
+def test_logits_in_blocks_train_the_same_run_and_are_recorded(command: Command, tmp_path: Path) -> None:
+    losses = []
+    for way in ("whole", "blocks"):
+        assert (
+            command("train", *TINY, f"runtime.logits={way}", f"out='{tmp_path / way}'", "record.log_every=1").code == 0
+        )
+        (folder,) = tmp_path.glob(f"{way}/*/")
+        assert json.loads((folder / "record.json").read_text())["machinery"]["logits"] == way
+        lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        losses.append([line["loss"] for line in lines])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)

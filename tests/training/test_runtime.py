@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from zoo.assembly import build_model
 from zoo.config import parse, parse_model
 from zoo.errors import UserError
 from zoo.experiment import Runtime
-from zoo.jobs.parts import place
+from zoo.jobs.parts import forward_of, place
 from zoo.jobs.prepared import work_of
 from zoo.objective import Task
 from zoo.option import Option
 from zoo.training import capability, runtime
+from zoo.training.forward import Blocks, Whole
 from zoo.training.loop import fit
 from zoo.training.optimizer import optimizers
 from zoo.training.runtime import Machinery, Work, resolve
@@ -56,6 +58,40 @@ def test_auto_goes_by_measured_speed_by_length_and_by_work(tmp_path: Path, speed
     assert chosen(tmp_path, AUTO, replace(LONG, context=1024)) == ("bfloat16", "fused", True)
     assert chosen(tmp_path, replace(AUTO, dtype="float32"), SHORT) == ("float32", "fused", False)
     assert chosen(tmp_path) == ("bfloat16", "fused", False)  # to score: no training that compiling could pay for
+
+
+def test_logits_are_in_blocks_where_they_are_many_or_few_count(tmp_path: Path) -> None:
+    asked = replace(AUTO, dtype="float32", attention="plain", compile=False, logits="auto")
+
+    def way(asked: Runtime, *work: Work) -> str:
+        return resolve(asked, str(tmp_path), *work).logits
+
+    few, many = Work(128, flops=0.0, logits=32 * 128 * 256), Work(128, flops=0.0, logits=32 * 128 * 4096)
+    assert [way(asked), way(asked, few), way(asked, many)] == ["whole", "whole", "blocks"]
+    assert way(asked, replace(few, scored=0.15)) == "blocks"
+    assert [way(replace(asked, logits=one), many) for one in ("whole", "blocks")] == ["whole", "blocks"]
+    first, second = (resolve(asked, str(tmp_path), work, tmp_path) for work in (many, few))  # of one study
+    assert first == second
+    assert "logits in blocks" in first.words()
+    assert "logits" not in resolve(asked, str(tmp_path), few).words()
+
+
+def test_a_record_that_tells_of_no_logits_had_all_of_them() -> None:
+    machinery = Machinery("cpu", "float32", "plain", False, 1, "2")
+    before = {key: value for key, value in machinery.as_dict().items() if key != "logits"}
+    assert not machinery.differs(before)
+    assert replace(machinery, logits="blocks").differs(before) == "logits=whole instead of blocks"
+
+
+def test_what_a_run_is_to_compute_is_read_from_its_config() -> None:
+    work = work_of(parse(composed("budget.batch_size=3", "budget.context=50")), 1000)
+    assert (work.logits, work.scored) == (3 * 50 * 1000, 1.0)
+    assert work_of(parse(composed("model=bert", "objective=masked", "objective.rate=0.2")), 1000).scored == 0.2
+
+
+def test_the_reference_is_the_plain_way() -> None:
+    assert parse(composed("runtime=reference")).runtime.logits == "whole"
+    assert parse(composed()).runtime.logits == "auto"
 
 
 def test_a_model_that_drops_is_not_compiled_since_its_masks_would_share_one_stream() -> None:
@@ -105,13 +141,18 @@ def test_the_real_measurement_gives_two_speeds() -> None:
     assert all(speed > 0 for speed in capability.product_speeds(width=16, repeats=2).values())
 
 
-def losses(dtype: str, attention: str, backend: str | None = None, steps: int = 20) -> list[float]:
+def losses(
+    dtype: str, attention: str, backend: str | None = None, logits: str = "whole", steps: int = 20
+) -> list[float]:
     """The curve of a small model that learns to count, by that machinery."""
     node = composed("model=modern")["model"] | {"d_model": 32, "n_layers": 2, "n_heads": 4}
     model = build_model(parse_model(node), 16, seed=0)
-    place(model, Machinery("cpu", dtype, attention, False, 1, torch.__version__))
+    machinery = Machinery("cpu", dtype, attention, False, 1, torch.__version__)
+    place(model, machinery)
+    forward = forward_of(model, replace(machinery, logits=logits))
     if backend:
         model.compile(backend=backend)
+        forward = Whole if logits == "whole" else partial(Blocks, read=torch.compile(model.read, backend=backend))
     tokens = (torch.arange(25)[None] * torch.arange(1, 9)[:, None]) % 13
     task = Task({"tokens": tokens[:, :-1]}, tokens[:, 1:], torch.ones(8, 24))
     made = fit(
@@ -122,7 +163,8 @@ def losses(dtype: str, attention: str, backend: str | None = None, steps: int = 
         steps=steps,
         seed=0,
         device=torch.device("cpu"),
-        autocast=Machinery("cpu", dtype, attention, False, 1, "").autocast,
+        autocast=machinery.autocast,
+        forward=forward,
     )
     return [step.loss or 0.0 for step in made]
 
@@ -140,11 +182,14 @@ def test_every_machinery_trains_along_the_reference_curve(dtype: str, attention:
     reference = losses("float32", "plain")
     assert reference[-1] < reference[0] - 0.3
     assert losses(dtype, attention) == pytest.approx(reference, abs=bound)
+    assert losses(dtype, attention, logits="blocks") == pytest.approx(reference, abs=bound)
 
 
-def test_a_compiled_model_trains_along_it_too() -> None:
+@pytest.mark.parametrize("logits", ["whole", "blocks"])
+def test_a_compiled_model_trains_along_it_too(logits: str) -> None:
     """In a process of its own: checked signatures and compiled code do not mix."""
-    code = "from tests.training.test_runtime import losses; print(*losses('float32', 'products', 'aot_eager'))"
+    asked = f"losses('float32', 'products', 'aot_eager', '{logits}')"
+    code = f"from tests.training.test_runtime import losses; print(*{asked})"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
     )

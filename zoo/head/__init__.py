@@ -12,7 +12,9 @@ from zoo.roles import Linear
 
 
 class Head(Part):
-    """Contract: `Head(common, vocabulary)`; `out` is the last projection, whose weight (V, D) a table may share."""
+    """Contract: `Head(common, vocabulary)`; `out` is the last projection, whose weight (V, D) a table may share.
+    It takes every position by itself and draws nothing, so that it can be given some of them; the last of its
+    operations does not need its own result for the backward pass."""
 
     out: Linear
 

@@ -1,6 +1,8 @@
 """What a run consists of, built from its experiment before anything is written."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
@@ -16,6 +18,7 @@ from zoo.topology import topologies
 from zoo.topology.stack import Stack
 from zoo.training.allocator import keep_large_blocks
 from zoo.training.feed import Feed
+from zoo.training.forward import Blocks, Forward, Whole
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer, optimizers
 from zoo.training.runtime import Machinery
@@ -35,6 +38,8 @@ class Parts:
     optimizer: Optimizer
     scale: LossScale | None
     """Of the loss, where float16 needs one."""
+    forward: Callable[..., Forward]
+    """How the loss of a task is computed."""
 
 
 def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) -> Parts:
@@ -62,7 +67,7 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     optimizer = optimizers.build(experiment.optimizer, model)
     device = torch.device(machinery.device)
     scale = LossScale(device) if machinery.autocast is torch.float16 else None
-    return Parts(device, objective, feed, schedule, model, counted, optimizer, scale)
+    return Parts(device, objective, feed, schedule, model, counted, optimizer, scale, forward_of(model, machinery))
 
 
 def refuse_too_many(experiment: Experiment, kind: str, device: torch.device) -> None:
@@ -83,6 +88,13 @@ def place(model: Model, machinery: Machinery) -> None:
     keep_large_blocks()
     if machinery.compile:
         model.compile()
+
+
+def forward_of(model: Model, machinery: Machinery) -> Callable[..., Forward]:
+    """How the loss of a model that was put in its place is computed."""
+    if machinery.logits == "whole":
+        return Whole
+    return partial(Blocks, read=torch.compile(model.read) if machinery.compile else model.read)
 
 
 def refuse_limit(model: Model, context: int, key: str) -> None:

@@ -24,6 +24,7 @@ from zoo.jobs.idle import refuse_idle
 from zoo.jobs.resume import resumed_node
 from zoo.jobs.science import science_as_written, science_of
 from zoo.matching.apply import Report, match
+from zoo.objective import objectives
 from zoo.part import Part
 from zoo.plugins import load_plugins
 from zoo.schema import convert
@@ -54,7 +55,9 @@ def work_of(experiment: Experiment, vocabulary: int) -> Work:
     rows = budget.steps * budget.accumulate * budget.batch_size
     drops = any(part.rate for part in model.modules() if isinstance(part, Dropout))  # its luck is one when compiled
     compiles = not drops and all(part.compiles for part in model.modules() if isinstance(part, Part))
-    return Work(budget.context, 3.0 * rows * model.flops(*lengths(model, budget.context)), compiles)
+    flops = 3.0 * rows * model.flops(*lengths(model, budget.context))
+    logits = budget.batch_size * budget.context * vocabulary
+    return Work(budget.context, flops, compiles, logits, objectives.build(experiment.objective).scored)
 
 
 def _parsed(node: Mapping[str, Any]) -> Experiment:

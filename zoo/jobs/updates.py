@@ -29,5 +29,6 @@ def updates(
         label_smoothing=parts.objective.label_smoothing,
         output_z=parts.objective.output_z,
         autocast=machinery.autocast,
+        forward=parts.forward,
         scale=parts.scale,
     )

@@ -64,6 +64,11 @@ class Objective(ABC):
         self.label_smoothing = label_smoothing
         self.output_z = output_z
 
+    @property
+    def scored(self) -> float:
+        """Which share of the positions it scores, about, as far as its keys tell."""
+        return 1.0
+
     @classmethod
     @abstractmethod
     def serves(cls, traits: Traits) -> bool:

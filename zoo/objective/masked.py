@@ -38,6 +38,10 @@ class Masked(Objective):
             raise UserError(f"objective.mask={mask} and random={random} must be shares that add up to at most 1")
         self.rate, self.mask, self.random = rate, mask, random
 
+    @property
+    def scored(self) -> float:
+        return self.rate
+
     @classmethod
     def serves(cls, traits: Traits) -> bool:
         return not traits.generates

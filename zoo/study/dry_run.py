@@ -74,6 +74,7 @@ def estimate(config: DictConfig, job: Job) -> Estimate:
             seed=prepared.experiment.seed,
             device=parts.device,
             autocast=prepared.machinery.autocast,
+            forward=parts.forward,
         )
     )
     a_step = min(one.seconds for one in steps)

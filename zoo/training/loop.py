@@ -14,7 +14,7 @@ from zoo.bare import bare
 from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
-from zoo.training.loss import cross_entropy, squared_log_z
+from zoo.training.forward import Forward, Whole
 from zoo.training.loss_scale import LossScale
 from zoo.training.optimizer import Optimizer
 from zoo.training.schedule import Schedule
@@ -70,11 +70,12 @@ def fit(
     label_smoothing: float = 0.0,
     output_z: float = 0.0,
     autocast: torch.dtype | None = None,
+    forward: Callable[..., Forward] = Whole,
     scale: LossScale | None = None,
 ) -> Iterator[Step]:
     """Make the updates start … steps − 1 and yield a record after each. `tasks(i)` are the micro-batches of update i;
     `tokens` are the positions seen before `start`; `cost` counts the operations of
-    a step on a task. One transfer from the device per step.
+    a step on a task; `forward` is how the loss of a task is computed. One transfer from the device per step.
 
         gradient = ∂/∂w Σ_m [ objective_m / W + (W_m / W) · auxiliary_m ]    W_m = Σ weights of batch m;  W = Σ_m W_m
 
@@ -86,9 +87,10 @@ def fit(
     """
     model.train()
     told = False
+    passes = forward(model, device, label_smoothing, output_z, autocast)
     for index in range(start, steps):
         began = time.perf_counter()
-        update = Update(model, tasks(index), index, seed, device, label_smoothing, output_z, autocast)
+        update = Update(passes, tasks(index), index, seed)
         positions = sum(positions_of(task) for task in update.tasks)
         tokens += positions
         if not (update.total or told):
@@ -117,14 +119,10 @@ class Update:
     the seed, the step, the micro-batch and its own place in the model, so that neither a resumed run nor another part
     moves it."""
 
-    model: nn.Module
+    forward: Forward
     tasks: Sequence[Task]
     step: int
     seed: int
-    device: torch.device
-    label_smoothing: float
-    output_z: float
-    autocast: torch.dtype | None
 
     @cached_property
     def weights(self) -> list[float]:
@@ -146,27 +144,25 @@ class Update:
                 sums[name] = sums[name] + value if name in sums else value
         return sums
 
-    def forward(self) -> None:
+    def again(self) -> None:
         """The same forward passes once more."""
         for _ in self.passes():
             pass
 
     def passes(self) -> Iterator[tuple[Tensor, dict[str, Tensor]]]:
         """Each micro-batch's share of the objective, and of the values to report."""
-        for micro, (cpu_task, weight) in enumerate(zip(self.tasks, self.weights, strict=True)):
+        for micro, (task, weight) in enumerate(zip(self.tasks, self.weights, strict=True)):
             if not weight:
                 continue
-            task = cpu_task.to(self.device)
-            seed_dropout(bare(self.model), self.seed, self.step, micro)
-            with torch.autocast(self.device.type, self.autocast, enabled=self.autocast is not None):
-                output = self.model(**task.inputs)
-            loss = cross_entropy(output.logits, task.targets, task.weights, self.label_smoothing)
-            auxiliary = dict(output.auxiliary)
-            if self.output_z:
-                auxiliary["output_z"] = self.output_z * squared_log_z(output.logits, task.weights)
-            added = {name: value * (weight / self.total) for name, value in auxiliary.items()}
-            objective = sum(added.values(), start=loss.objective / self.total)
-            yield objective, {"loss": loss.nats / self.total, **{name: value.detach() for name, value in added.items()}}
+            seed_dropout(bare(self.forward.model), self.seed, self.step, micro)
+            terms = self.forward(task)
+            share = weight / self.total
+            added = {name: value * share for name, value in terms.auxiliary.items()}
+            objective = sum(added.values(), start=terms.objective / self.total)
+            values = {"loss": terms.nats / self.total, **{name: value.detach() for name, value in added.items()}}
+            if terms.output_z is not None:
+                values["output_z"] = terms.output_z * share
+            yield objective, values
 
 
 def _make(update: Update, optimizer: Optimizer, factor: float, scale: LossScale | None) -> dict[str, float]:
@@ -186,7 +182,7 @@ def _make(update: Update, optimizer: Optimizer, factor: float, scale: LossScale 
             del values["grad_norm"]
             return values
     if not all(math.isfinite(value) for value in values.values()):
-        where = culprit(update.model, update.forward)
+        where = culprit(update.forward.model, update.again)
         raise Diverged(update.step + 1, where, then=f"; the weights are those of step {update.step}")
     optimizer.step(factor, norm)
     return values

@@ -54,5 +54,6 @@ def squared_log_z(logits: Float[Tensor, "B T V"], weights: Float[Tensor, "B T"])
 
     paper: Chowdhery et al. 2022, arXiv:2204.02311, section 5 (coefficient 1e-4)
     """
-    log_z = torch.where(weights > 0, logits.float().logsumexp(-1), 0.0)
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    log_z = torch.where(weights > 0, wide.logsumexp(-1), 0.0)
     return (weights * log_z.square()).sum() / weights.sum()

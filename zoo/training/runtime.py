@@ -23,6 +23,10 @@ COMPILED_FROM = {"cpu": 12e12, "cuda": 5e15}
 20 s to compile, 1.3 times as fast then; the figure of accelerators is a guess on the safe side."""
 PRODUCTS_UP_TO = {"float32": 128, "bfloat16": 512, "float16": 512}
 """The longest rows for which a CPU computes attention faster by products than by torch's fused kernel."""
+BLOCKS_FROM = 2**23
+"""Logits of a micro-batch, 32 MiB of them in float32, from which a loss in blocks was measured to be faster."""
+FEW = 0.5
+"""Share of scored positions up to which it is faster in any case: the others get no logits."""
 DEFAULT_THREADS = torch.get_num_threads()
 """What torch chose when it was imported; a job that asks for nothing gets it back."""
 
@@ -37,6 +41,7 @@ class Machinery:
     compile: bool
     threads: int
     torch_version: str
+    logits: str = "whole"
 
     @property
     def autocast(self) -> torch.dtype | None:
@@ -50,12 +55,14 @@ class Machinery:
     def words(self) -> str:
         """For a person: 'cpu, 2 threads, float32, fused attention, compiled'."""
         how = "compiled" if self.compile else "eager"
-        return f"{self.device}, {counted(self.threads, 'thread')}, {self.dtype}, {self.attention} attention, {how}"
+        logits = {"whole": "", "blocks": ", logits in blocks"}[self.logits]
+        threads = counted(self.threads, "thread")
+        return f"{self.device}, {threads}, {self.dtype}, {self.attention} attention, {how}{logits}"
 
     def differs(self, before: Mapping[str, Any]) -> str:
         """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does
         not."""
-        now = self.as_dict()
+        now, before = self.as_dict(), {"logits": "whole", **before}  # the only way, when records did not tell
         return ", ".join(f"{key}={before.get(key)} instead of {now[key]}" for key in now if before.get(key) != now[key])
 
 
@@ -67,6 +74,10 @@ class Work:
     flops: float
     compiles: bool = True
     """Whether all parts of the model do."""
+    logits: int = 0
+    """Of all positions of a micro-batch."""
+    scored: float = 1.0
+    """Share of the positions whose targets count."""
 
 
 def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path | None = None) -> Machinery:
@@ -77,6 +88,7 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
     device: the accelerator if there is one.  dtype: bfloat16 where products in it are faster, else float32.
     attention, on a CPU: by products up to a length, beyond it fused; elsewhere fused.
     compile: where the training is so long that it pays, and the machine can; never for scoring alone (no `work`).
+    logits: in blocks where there are many of them, or few are of any use.
     Raises UserError for what this machine does not have."""
     device, threads = refuse_absent(runtime), runtime.threads or DEFAULT_THREADS
     dtype = runtime.dtype
@@ -91,9 +103,14 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
         length = 0 if dtype == "float32" and not compiled else PRODUCTS_UP_TO[dtype]
         short = work is not None and work.context <= length
         attention = "products" if device.type == "cpu" and short else "fused"
-    chosen = {"dtype": dtype, "attention": attention, "compile": compiled}
-    if study is not None and "auto" in (runtime.dtype, runtime.attention, runtime.compile):
-        asked = (str(device), threads, runtime.dtype, runtime.attention, runtime.compile)
+    logits = runtime.logits
+    if logits == "auto":
+        many = work is not None and (work.logits >= BLOCKS_FROM or work.scored <= FEW)
+        logits = "blocks" if many else "whole"
+    chosen = {"dtype": dtype, "attention": attention, "compile": compiled, "logits": logits}
+    open_ones = (runtime.dtype, runtime.attention, runtime.compile, runtime.logits)
+    if study is not None and "auto" in open_ones:
+        asked = (str(device), threads, *open_ones)
         chosen |= first_choice(study / f"runtime-{'-'.join(map(str, asked))}.json".replace(":", "_"), chosen)
     return Machinery(str(device), threads=threads, torch_version=torch.__version__, **chosen)  # type: ignore[arg-type]
 
