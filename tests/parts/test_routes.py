@@ -98,6 +98,8 @@ def test_a_batch_of_nothing_but_padding_is_zero_and_has_gradients_of_zero() -> N
     y, _ = built(x, context(Sequence.of(draw(1, 4), real_of([0], 4, "left"))))
     assert not y.any()
     assert not any(one.any() for one in gradients(y, x, *built.parameters()))
+    with torch.no_grad():
+        assert torch.equal(built(x, context(Sequence.of(draw(1, 4), real_of([0], 4, "left"))))[0], y)
 
 
 def test_bfloat16_is_as_near_to_float64_as_it_rounds() -> None:
@@ -113,8 +115,19 @@ def test_bfloat16_is_as_near_to_float64_as_it_rounds() -> None:
     assert all((ours - theirs).norm() < rounding * theirs.norm() for ours, theirs in pairs)
 
 
-def test_scoring_without_gradients_says_the_same() -> None:
-    built, x, seen = mixture("moe"), noise(2, 8, 16), context(plain_sequence(8, rows=2))
-    y, _ = built(x, seen)
-    with torch.inference_mode():
-        assert torch.equal(built(x, seen)[0], y)
+@pytest.mark.parametrize("length", [1, 8])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_without_gradients_the_answer_is_the_same_and_only_experts_with_tokens_are_asked(
+    length: int, dtype: torch.dtype
+) -> None:
+    built, x, seen = mixture("moe", k=1, renormalize=False), noise(1, length, 16), context(plain_sequence(length))
+    asked: list[int] = []
+    for number, expert in enumerate(built.experts):
+        expert.register_forward_pre_hook(lambda *_, number=number: asked.append(number))
+    with torch.autocast("cpu", dtype, enabled=dtype is torch.bfloat16):
+        y, _ = built(x, seen)
+        assert asked == list(range(EXPERTS))
+        asked.clear()
+        with torch.inference_mode():
+            assert torch.equal(built(x, seen)[0], y)
+    assert asked == (x[0] @ built.router.weight.T).argmax(-1).unique().tolist()

@@ -101,8 +101,12 @@ class MixtureOfExperts(FFN):
         routes = Routes(chosen)
         counts = torch.bincount(chosen.flatten(), minlength=len(self.experts)).tolist()
         runs = routes.dispatch(tokens).split(counts)
-        slots = torch.cat([expert(run[None], context)[0][0] for expert, run in zip(self.experts, runs, strict=True)])
-        return routes.combine(slots, gates)
+        learning = torch.is_grad_enabled()  # then an expert without tokens too has a gradient: zeros
+        answers = [
+            expert(run[None], context)[0][0] if learning or len(run) else run
+            for expert, run in zip(self.experts, runs, strict=True)
+        ]
+        return routes.combine(torch.cat(answers), gates)
 
     def _losses(
         self, scores: Float[Tensor, "N E"], probabilities: Float[Tensor, "N E"], chosen: Int[Tensor, "N k"]
