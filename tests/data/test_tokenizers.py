@@ -81,6 +81,23 @@ def test_an_id_that_does_not_exist_is_refused_with_the_id_and_the_size(name: str
             tokenizer.decode([0, wrong])
 
 
+@pytest.mark.parametrize("name", NAMES)
+@given(
+    left=st.text("a\u00e4漢7٣ \n._", min_size=1, max_size=6), right=st.text("b\u00e4漢7٣ \n._", min_size=1, max_size=6)
+)
+def test_where_a_token_always_ends_both_sides_are_encoded_as_if_alone(name: str, left: str, right: str) -> None:
+    tokenizer = BPE if name == "bpe" else trained(name, "a ab ä 漢 7 77 ٣ . _ \n" * 2)
+    apart = [*tokenizer.encode(left.encode()), *tokenizer.encode(right.encode())]
+    if tokenizer.ends_between(left[-1], right[0]):
+        assert tokenizer.encode((left + right).encode()).tolist() == apart
+
+
+def test_words_end_but_inside_letters_and_digits_and_behind_a_space() -> None:
+    tokenizer = trained("words", "a")
+    pairs = ["ab", "a1", "1a", "12", " a", " 1", "a ", "a.", ".a", "..", "  ", "_a", "\na"]
+    assert [pair for pair in pairs if not tokenizer.ends_between(*pair)] == ["ab", "12", " a", " 1"]
+
+
 def test_ids_may_be_a_list_an_array_or_a_tensor() -> None:
     ids = BPE.encode(b"the cat")
     assert BPE.decode(ids) == BPE.decode(ids.tolist()) == BPE.decode(torch.from_numpy(ids)) == "the cat"

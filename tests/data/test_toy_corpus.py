@@ -15,10 +15,12 @@ from tests.data.toy import toy
 from zoo.data.batch import TextBatch
 from zoo.data.batches import Loader
 from zoo.data.building import cache, making
-from zoo.data.building.tokens import tokenize
+from zoo.data.building.encoding import Encoding
+from zoo.data.building.tokens import Tokens
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.floor import floor_of_source, floor_of_split
-from zoo.data.generated import END
+from zoo.data.generated import END, Documents, Generated
+from zoo.data.source import sources
 from zoo.data.tokenizer import tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
@@ -87,11 +89,45 @@ def test_a_token_that_begins_several_words_is_charged_for_all_of_them() -> None:
         def encode(self, data: bytes) -> Any:
             return np.array([data[i] * 128 + data[i + 1] for i in range(0, len(data), 2)], dtype=np.int64)
 
+        def ends_between(self, left: str, right: str) -> bool:
+            return False
+
     source = toy(**SMALL)
     document = next(one for part in source.made("train") for one in part.parts(1) if len(source.text(one)) % 2 == 0)
-    tokens = tokenize(source.text(document), document, source, Halves())
+    tokens = Tokens(document, Encoding(source, Halves()))
     assert len(tokens.ids) == len(source.text(document)) // 2 + 1
-    assert tokens.floor.sum(dtype=np.float64) == pytest.approx(document.floor.sum(dtype=np.float64), rel=1e-6)
+    assert tokens.notes()["floor"].sum(dtype=np.float64) == pytest.approx(
+        document.floor.sum(dtype=np.float64), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("data", ["toy", "toy_translation", "toy_roles", "sort", "memorisation"])
+def test_words_that_are_looked_up_are_those_of_the_encoded_text(folder: Path, data: str, name: str) -> None:
+    source = sources.build(Option(data, {"tokens": (4000, 0, 0)}))
+    assert isinstance(source, Generated)
+    tokenizer = load_corpus(Option(data, {"tokens": (4000, 0, 0)}), Option(name), str(folder)).tokenizer
+    encoding = Encoding(source, tokenizer)
+    for documents in source.made("train"):
+        assert np.array_equal(encoding.ids(documents), tokenizer.encode(source.text(documents)))
+
+
+@pytest.mark.parametrize("name", ["bytes", "chars", "words"])
+def test_each_word_of_the_language_is_encoded_once(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoding, documents = Encoding(toy(), load(folder, name).tokenizer), next(toy(**SMALL).made("test"))
+    first = encoding.ids(documents)
+    monkeypatch.setattr(encoding.tokenizer, "encode", lambda _: pytest.fail("encoded again"))
+    assert np.array_equal(encoding.ids(documents), first)
+
+
+def test_words_that_run_together_are_encoded_as_one(folder: Path) -> None:
+    source, tokenizer = toy(**SMALL), load(folder, "words").tokenizer
+    there = [i for i in range(1, len(SURFACES)) if len(tokenizer.encode(SURFACES[i])) == 1]
+    dog, about = (next(i for i in there if SURFACES[i] == text) for text in (b" dog", b"about"))
+    words = np.array([about, dog, about, END])
+    nothing = (np.zeros(4, np.float32), np.zeros(4, np.uint8), np.zeros(4, np.int64))
+    ids = Encoding(source, tokenizer).ids(Documents(words, *nothing, np.array([0, 4])))
+    assert ids.tolist() == [*tokenizer.encode(b"about"), tokenizer.unknown]  # type: ignore[attr-defined]
 
 
 def test_the_floor_is_the_same_whatever_the_tokenizer(folder: Path) -> None:

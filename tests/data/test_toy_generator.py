@@ -16,6 +16,7 @@ from zoo.data.generated import Documents, Generated
 from zoo.data.source import sources
 from zoo.option import Option
 from zoo.toy import generator
+from zoo.toy.document import situations
 from zoo.toy.generator import VERSION, Generator
 from zoo.toy.grammar import UNIT, zipf
 from zoo.toy.oracle import Oracle
@@ -96,7 +97,7 @@ def test_random_numbers_are_those_of_splitmix64() -> None:
 
 
 def test_as_many_random_numbers_make_a_choice_as_its_weight_says() -> None:
-    made = tables(Settings(**SMALL))
+    made = tables(situations(Settings(**SMALL)))
     row, start = made.edges // UNIT, made.edges % UNIT
     everyone = np.arange(len(row))
     assert np.array_equal(made.choose(row, start), everyone)
@@ -121,6 +122,25 @@ def test_a_split_does_not_depend_on_the_size_of_its_parts(size: int) -> None:
     assert all(np.array_equal(a, b) for one in rest for a, b in zip(whole, one, strict=True))
     last = made(1, start=int((whole[0] == 0).sum()) - 1, **SMALL)
     assert size <= len(whole[0]) < size + len(last.words)
+
+
+@pytest.mark.unchecked
+def test_what_is_made_ahead_is_what_was_asked_for() -> None:
+    source = Generator(Settings(**SMALL), 0)
+    for split, start, size in [(0, 0, 9000), (0, 12, 5000), (0, 3, 100), (1, 3, 100), (0, 500, 100), (0, 0, 100)]:
+        some = source.some(split, start, size)
+        assert same(some, made(len(some.offsets) - 1, split=split, start=start, **SMALL))
+
+
+@pytest.mark.unchecked
+def test_a_split_is_made_in_one_go_once_the_length_of_documents_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, walks = Generator(Settings(), 0), []
+    walk = source._walk
+    monkeypatch.setattr(source, "_walk", lambda keys: walks.append(len(keys)) or walk(keys))
+    for split in (0, 1):
+        walks.clear()
+        assert len(list(source.stream(split, 20_000))) > 2
+    assert len(walks) == 1
 
 
 @pytest.mark.unchecked

@@ -83,7 +83,8 @@ class Line:
 
 class Generated(Source):
     """Contract: the documents of a split are a function of the option and the split, the same in any number of parts;
-    no document is made for two splits; `surfaces` says how each word is written, and joined they are the text."""
+    no document is made for two splits; `surfaces` says how each word is written, in whole characters, and joined they
+    are the text."""
 
     size_key: ClassVar[str] = "tokens"
     surfaces: Sequence[bytes]
@@ -109,7 +110,7 @@ class Generated(Source):
 
     def text(self, documents: Documents) -> bytes:
         """What is written there."""
-        return b"".join([self.surfaces[word] for word in documents.words.tolist()])
+        return b"".join(map(self.surfaces.__getitem__, documents.words.tolist()))
 
     def pieces(self, split: str, words: int | None = None) -> Iterator[bytes]:
         """The text of `made`."""

@@ -34,14 +34,18 @@ def _feistel(x: np.ndarray, half: int, keys: np.ndarray) -> np.ndarray:
     mask, shift = np.uint64((1 << half) - 1), np.uint64(half)
     left, right = x >> shift, x & mask
     for i in range(ROUNDS):
-        turn = keys + np.full_like(keys, (i + 1) * GOLDEN % (1 << 64))
+        turn = keys + np.uint64((i + 1) * GOLDEN % (1 << 64))
         left, right = right, left ^ (mix(turn ^ right) & mask)
     return (left << shift) | right
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """The finaliser of splitmix64: every bit of the result depends on every bit of x."""
-    x = x + np.full_like(x, GOLDEN)  # full_like: arrays wrap around silently, numpy scalars warn
-    x = (x ^ (x >> np.uint64(30))) * np.full_like(x, 0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.full_like(x, 0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    """The finaliser of splitmix64: every bit of the result depends on every bit of x. Not for single numbers: numpy
+    warns when those wrap around."""
+    x = x + np.uint64(GOLDEN)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from enum import IntEnum, auto
 from fractions import Fraction
+from math import lcm
 
 from zoo.toy.skills import Skill
 
@@ -137,10 +138,11 @@ def zipf(count: int, exponent: float) -> list[Fraction]:
 
 def weights(shares: Sequence[Fraction]) -> list[int]:
     """Whole numbers in proportion to the shares that sum to UNIT: rounded down, the rest to the largest remainders."""
-    total = sum(shares, Fraction(0))
-    exact = [share * UNIT / total for share in shares]
-    floors = [int(one) for one in exact]
-    order = sorted(range(len(shares)), key=lambda i: (floors[i] - exact[i], i))
+    scale = lcm(*(share.denominator for share in shares))
+    parts = [share.numerator * (scale // share.denominator) for share in shares]
+    total = sum(parts)
+    floors = [part * UNIT // total for part in parts]
+    order = sorted(range(len(parts)), key=lambda i: (-(parts[i] * UNIT % total), i))
     for i in order[: UNIT - sum(floors)]:
         floors[i] += 1
     return floors

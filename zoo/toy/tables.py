@@ -5,16 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from zoo.toy.document import FIRST, LAST, situations
-from zoo.toy.grammar import UNIT, Choice, Row, Slot, weights
-from zoo.toy.settings import Settings
+from zoo.toy.document import FIRST, LAST
+from zoo.toy.grammar import UNIT, Choice, Row, Situations, Slot, weights
 from zoo.toy.words import ID
+
+SHIFT = 22
+"""Numbers of a row that differ in their last `SHIFT` bits alone, of 32, mostly make one choice."""
 
 
 @dataclass(frozen=True)
 class Tables:
     """Choice c of row r is drawn by the numbers r · UNIT + u with edges[c] ≤ r · UNIT + u < edges[c + 1]: one binary
-    search for one word."""
+    search for one word, or a look into the guide."""
 
     edges: Int64[np.ndarray, "C"]
     weights: Int64[np.ndarray, "C"]
@@ -31,10 +33,17 @@ class Tables:
     by: Int64[np.ndarray, "S"]
     first: int
     last: int
+    guide: Int64[np.ndarray, "B"]
+    """The choice that all numbers make whose bits before the last `SHIFT` are those of the index; −1 where they make
+    several. Ten times as fast as a search, where it knows."""
 
     def choose(self, rows: Int64[np.ndarray, "L"], numbers: Int64[np.ndarray, "L"]) -> Int64[np.ndarray, "L"]:
         """The choice that each random number below UNIT makes in its row."""
-        return np.searchsorted(self.edges, rows * UNIT + numbers, side="right") - 1
+        places = rows * UNIT + numbers
+        choices = self.guide.take(places >> SHIFT)
+        several = np.flatnonzero(choices < 0)
+        choices[several] = np.searchsorted(self.edges, places[several], side="right") - 1
+        return choices
 
 
 def name_slot(person: int) -> int:
@@ -42,9 +51,8 @@ def name_slot(person: int) -> int:
     return len(Slot) + person
 
 
-def tables(settings: Settings) -> Tables:
+def tables(made: Situations) -> Tables:
     """The arrays of a language."""
-    made = situations(settings)
     number = {name: i for i, name in enumerate([*made, LAST])}
     rows: list[list[tuple[Choice, int]]] = []
     first_row: list[int] = []
@@ -55,8 +63,9 @@ def tables(settings: Settings) -> Tables:
     heavy = np.array([weight for *_, weight in used], dtype=np.int64)
     starts = np.concatenate([np.cumsum([0] + [w for _, w in row if w])[:-1] + r * UNIT for r, row in enumerate(rows)])
     choices = [one for _, one, _ in used]
+    edges = starts.astype(np.int64)
     return Tables(
-        edges=starts.astype(np.int64),
+        edges=edges,
         weights=heavy,
         nats=np.log(float(UNIT)) - np.log(heavy.astype(np.float64)),
         words=_array([_word(one) for one in choices]),
@@ -69,7 +78,14 @@ def tables(settings: Settings) -> Tables:
         by=_array([situation.by for situation in made.values()]),
         first=number[FIRST],
         last=number[LAST],
+        guide=_guide(edges, len(rows)),
     )
+
+
+def _guide(edges: np.ndarray, rows: int) -> np.ndarray:
+    starts = np.arange(0, rows * UNIT, 1 << SHIFT)
+    first, last = (np.searchsorted(edges, at, side="right") - 1 for at in (starts, starts + (1 << SHIFT) - 1))
+    return np.where(first == last, first, -1)
 
 
 def row_weights(row: Row) -> list[int]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from zoo.data.building.encoding import Encoding
 from zoo.data.building.store import DTYPES, NOTES, OFFSETS, bytes_unknown, dtype_for
-from zoo.data.building.tokens import tokenize
+from zoo.data.building.tokens import Tokens
 from zoo.data.generated import Documents, Generated
 from zoo.data.permutation import mix
 from zoo.data.scratch import scratch_file
@@ -35,9 +36,9 @@ def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[st
     train: documents of different splits are made apart, but short ones may come out alike. Pairs go by their sources:
     many have one label or one short translation."""
     names = [name for name, size in zip(SPLITS, source.split, strict=True) if size]
-    splits, keys = {}, {}
+    splits, keys, encoding = {}, {}, Encoding(source, tokenizer)
     for name in names:
-        splits[name], found = _write_split(folder, name, source, tokenizer)
+        splits[name], found = _write_split(folder, name, encoding)
         keys[name] = found[:: source.parts]
     train = keys.get("train", np.empty(0, dtype=np.uint64))
     what = "documents" if source.parts == 1 else "sources"
@@ -60,10 +61,10 @@ def _some(keys: np.ndarray) -> Iterator[np.ndarray]:
     return (keys[start : start + COMPARED] for start in range(0, len(keys), COMPARED))
 
 
-def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenizer) -> tuple[dict[str, Any], np.ndarray]:
+def _write_split(folder: Path, name: str, encoding: Encoding) -> tuple[dict[str, Any], np.ndarray]:
     """The facts of a split, and a key of each of its documents."""
     noted = name != "train"  # training asks for none
-    dtype = DTYPES[dtype_for(tokenizer.vocabulary)]
+    source, stored = encoding.source, dtype_for(encoding.tokenizer.vocabulary)
     count = size = total = 0
     with ExitStack() as stack:
         files = {
@@ -74,15 +75,14 @@ def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenize
         files["offsets"].write(np.zeros(1, dtype=OFFSETS).tobytes())
         for documents in _parts(source.made(name)):
             keys.write(_keys(documents).tobytes())
-            text = source.text(documents)
-            size += len(text)
-            tokens = tokenize(text, documents, source, tokenizer)
-            files["tokens"].write(tokens.ids.astype(dtype).tobytes())
+            tokens = Tokens(documents, encoding)
+            size += tokens.bytes
+            files["tokens"].write(tokens.ids.astype(DTYPES[stored]).tobytes())
             files["offsets"].write((total + tokens.offsets[1:]).astype(OFFSETS).tobytes())
             count, total = count + len(tokens.offsets) - 1, total + int(tokens.offsets[-1])
             if noted:
-                for key, kind in NOTES.items():
-                    files[key].write(getattr(tokens, key).astype(kind).tobytes())
+                for key, values in tokens.notes().items():
+                    files[key].write(values.astype(NOTES[key]).tobytes())
         if not count:
             raise UserError(
                 f"nothing can be made for {name} in {source.split[SPLITS.index(name)]} words with these settings; set"
@@ -91,7 +91,7 @@ def _write_split(folder: Path, name: str, source: Generated, tokenizer: Tokenize
         keys.flush()
         found = np.asarray(np.memmap(keys, dtype=np.uint64, mode="r", shape=(count,)))
     facts = {
-        "dtype": dtype_for(tokenizer.vocabulary),
+        "dtype": stored,
         "tokens": total,
         "documents": count,
         "bytes": size,

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from zoo.data.building.encoding import Encoding
 from zoo.data.building.store import Split
-from zoo.data.building.tokens import Tokens, tokenize
+from zoo.data.building.tokens import Tokens
 from zoo.data.floor.tally import Tally
 from zoo.data.generated import END, Documents, Generated
 from zoo.data.tokenizer import Tokenizer
@@ -57,12 +58,14 @@ def floor_of_source(source: Generated, split: str, tokenizer: Tokenizer | None =
     UserError for a tokenizer that lacks a word."""
     tally, size = Tally(source.skills), 0
     sizes = np.array([len(one) for one in source.surfaces]) if tokenizer is None else tokenizer.byte_lengths
+    encoding = None if tokenizer is None else Encoding(source, tokenizer)
     for documents in (part for made in source.made(split) for part in made.parts(AT_ONCE)):
-        if tokenizer is None:
-            tokens = _words(documents, source)
+        if encoding is None:
+            ids, offsets, notes = _words(documents, source)
         else:
-            tokens = tokenize(source.text(documents), documents, source, tokenizer)
-        size += _add(tally, vars(tokens), tokens.ids, sizes, _scored(tokens.offsets, source.parts))
+            tokens = Tokens(documents, encoding)
+            ids, offsets, notes = tokens.ids, tokens.offsets, tokens.notes()
+        size += _add(tally, notes, ids, sizes, _scored(offsets, source.parts))
     return _floor(tally, size, f"the {split} split")
 
 
@@ -76,12 +79,12 @@ def floor_of_split(split: Split, tokenizer: Tokenizer, skills: Sequence[str], pa
     return _floor(tally, size, f"the {split.name} split")
 
 
-def _words(documents: Documents, source: Generated) -> Tokens:
-    """Each word as a token; pairs have no end marks."""
+def _words(documents: Documents, source: Generated) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Each word as a token: ids, offsets and notes, as in `Tokens`; pairs have no end marks."""
     kept = (documents.words != END) | (source.parts == 1)
     offsets = np.concatenate([[0], np.cumsum(kept)])[documents.offsets]
-    notes = (documents.floor[kept], documents.skill[kept], documents.distance[kept])
-    return Tokens(documents.words[kept], offsets, *notes, np.ones(int(kept.sum()), dtype=np.int64))
+    notes = {key: getattr(documents, key)[kept] for key in ("floor", "skill", "distance")}
+    return documents.words[kept], offsets, {**notes, "width": np.ones(int(kept.sum()), dtype=np.int64)}
 
 
 def _scored(offsets: np.ndarray, parts: int) -> np.ndarray:

@@ -10,7 +10,6 @@ from zoo.data.source import sources
 from zoo.data.split import SPLITS
 from zoo.errors import UserError
 from zoo.toy.chance import lines
-from zoo.toy.document import situations
 from zoo.toy.generator import VERSION, Generator
 from zoo.toy.settings import Settings
 from zoo.toy.skills import Skill
@@ -66,7 +65,7 @@ class Toy(FromToy):
 
     def glossary(self) -> bytes:
         """Every word that these settings can say."""
-        rows = [row for one in situations(self).values() for row in one.rows]
+        rows = [row for one in self.generator.situations.values() for row in one.rows]
         said = {one.word for row in rows for one in row if isinstance(one.word, str) and one.share}
         return b"".join(SURFACES[number] for number in sorted(ID[word] for word in said))
 

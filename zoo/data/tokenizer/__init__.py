@@ -43,6 +43,11 @@ class Tokenizer(ABC):
     def encode(self, data: bytes) -> Int64[np.ndarray, "T"]:
         """Bytes to text ids. Raises UserError for bytes that are not UTF-8 where that is needed."""
 
+    def ends_between(self, left: str, right: str) -> bool:
+        """Whether a token always ends between those two characters, whatever stands around them, so that the texts
+        before and after are encoded as if each stood alone. False where that is not known."""
+        return False
+
     @property
     @abstractmethod
     def texts(self) -> list[bytes]:

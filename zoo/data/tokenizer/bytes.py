@@ -28,6 +28,10 @@ class Bytes(Tokenizer):
         """The byte values."""
         return np.frombuffer(data, dtype=np.uint8).astype(np.int64)
 
+    def ends_between(self, left: str, right: str) -> bool:
+        """Always."""
+        return True
+
     @property
     def texts(self) -> list[bytes]:
         """The 256 bytes."""

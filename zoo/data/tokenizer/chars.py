@@ -37,6 +37,10 @@ class Chars(Tokenizer):
         known = self._alphabet.take(places, mode="clip") == points if len(self._alphabet) else False
         return np.where(known, places, self.unknown).astype(np.int64)
 
+    def ends_between(self, left: str, right: str) -> bool:
+        """Always."""
+        return True
+
     @property
     def unknown(self) -> int:
         """The id of every character that was not in the training split."""

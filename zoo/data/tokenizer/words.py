@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,12 @@ class Words(Tokenizer):
 
     def encode(self, data: bytes) -> Int64[np.ndarray, "T"]:
         """The place of each word in the list, or the id of the unknown."""
-        ids, unknown = self._ids, self.unknown
-        return np.array([ids.get(word, unknown) for word in WORD.findall(utf8(data))], dtype=np.int64)
+        found = WORD.findall(utf8(data))
+        return np.fromiter(map(self._ids.get, found, repeat(self.unknown)), dtype=np.int64, count=len(found))
+
+    def ends_between(self, left: str, right: str) -> bool:
+        """Unless both are letters, both are digits, or a space stands before either."""
+        return len(WORD.findall(left + right)) == 2
 
     @property
     def unknown(self) -> int:
