@@ -21,6 +21,11 @@ SMALL = 2**22
 """Logits that a block may always have: 16 MiB."""
 
 
+def block_size(head: Head, hidden: Float[Tensor, "N D"]) -> int:
+    """How many positions a block has."""
+    return max(WIDTHS * hidden.shape[1], SMALL // head.out.out_features)
+
+
 class BlockLoss(torch.autograd.Function):
     """Σ w · ((1 − ε) · −log p[target] + ε · −mean_V log p + ζ · (log Z)²),  Z = Σ_V exp logit; and, without a gradient,
     Σ w · −log p[target] and Σ w · (log Z)². The gradient flows once, to the hidden states and to the head's parameters;
@@ -41,7 +46,7 @@ class BlockLoss(torch.autograd.Function):
         sums = torch.zeros(3, dtype=wide, device=hidden.device)
         of_hidden = torch.empty_like(hidden)
         of_parameters: list[Tensor] = []
-        size = max(WIDTHS * hidden.shape[1], SMALL // head.out.out_features)
+        size = block_size(head, hidden)
         blocks = (one.split(size) for one in (hidden, of_hidden, targets[:, None], weights.to(wide)[:, None]))
         for x, of_x, target, weight in zip(*blocks, strict=True):
             with torch.enable_grad():

@@ -15,6 +15,7 @@ from zoo.errors import UserError
 from zoo.objective import Task
 from zoo.training.hits import hits
 from zoo.training.loss import log_probabilities
+from zoo.training.scored import LogitsOf, at_once
 
 LN2 = 0.6931471805599453
 
@@ -94,6 +95,7 @@ def evaluate(
     *,
     device: torch.device,
     autocast: torch.dtype | None = None,
+    logits_of: LogitsOf = at_once,
     bytes_unknown: str | None = None,
     skills: Sequence[str] = (),
     lines: Mapping[str, Mapping[str, Mapping[str, float]]] = {},
@@ -102,7 +104,8 @@ def evaluate(
     `with optimizer.averaged():`. `byte_lengths[v]` are the bytes that id v stands for: 0 for a special mark, which
     then counts in the loss but on neither side of bits per byte; −1 for unknown. `bytes_unknown` is why the bytes of
     the split's tokens are not those of its text, if they are not (`Split.bytes_unknown`); `skills` names the skills of
-    the tasks' notes, `lines` are those of the corpus. Raises UserError when nothing is scored.
+    the tasks' notes, `lines` are those of the corpus; `logits_of` is how the logits are made. Raises UserError when
+    nothing is scored.
     """
     lengths = byte_lengths.cpu()
     weight = nats = text_nats = text_bytes = right = torch.zeros((), dtype=torch.float64)
@@ -110,7 +113,7 @@ def evaluate(
     tally = Tally(skills)
     with _evaluation_mode(model):
         for task in tasks:
-            w, loss, hit = _score(model, task.to(device), autocast)
+            w, loss, hit = _score(model, task.to(device), autocast, logits_of)
             length = lengths[task.targets.cpu().masked_fill(w == 0, 0)]
             text = w * (length > 0)
             weight, nats, right = weight + w.sum(), nats + (w * loss).sum(), right + (w * hit).sum()
@@ -185,17 +188,20 @@ def _by_skill(tally: Tally, lines: Mapping[str, Mapping[str, Mapping[str, float]
     return found
 
 
-def _score(model: nn.Module, task: Task, autocast: torch.dtype | None) -> tuple[Tensor, Tensor, Tensor]:
+def _score(
+    model: nn.Module, task: Task, autocast: torch.dtype | None, logits_of: LogitsOf
+) -> tuple[Tensor, Tensor, Tensor]:
     """Weights, nats and hits of each target, on the CPU, where float64 always exists; nats and hits of those that are
     not scored are 0, and no probability is computed for them."""
     scored = task.weights > 0
+    targets, found = task.targets[scored].unsqueeze(-1), []
     with torch.autocast(task.targets.device.type, autocast, enabled=autocast is not None):
-        logits = model(**task.inputs).logits[scored]
-    targets = task.targets[scored].unsqueeze(-1)
-    nats = torch.zeros(scored.shape, dtype=torch.float64)
-    nats[scored.cpu()] = -log_probabilities(logits).gather(-1, targets).squeeze(-1).cpu().double()
-    right = torch.zeros(scored.shape, dtype=torch.bool)
-    right[scored.cpu()] = hits(logits, targets).cpu()
+        for logits in logits_of(model, task, scored):
+            some, targets = targets[: len(logits)], targets[len(logits) :]
+            found.append((-log_probabilities(logits).gather(-1, some).squeeze(-1), hits(logits, some)))
+    nats, right = (torch.zeros(scored.shape, dtype=dtype) for dtype in (torch.float64, torch.bool))
+    nats[scored.cpu()] = torch.cat([one.cpu().double() for one, _ in found])
+    right[scored.cpu()] = torch.cat([one.cpu() for _, one in found])
     return task.weights.cpu().double(), nats, right
 
 

@@ -8,6 +8,7 @@ from torch import nn
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
 from zoo.training.runtime import Machinery
+from zoo.training.scored import at_once, in_blocks
 from zoo.training.uncompiled import eagerly
 
 
@@ -24,7 +25,9 @@ def score(
     it was written: compiling once more, for other shapes, takes longer than most scoring; `compiled` compiles all the
     same. How rows fall into batches moves a score by rounding alone. Raises UserError when nothing is scored."""
     corpus = feed.corpus
-    tasks = feed.evaluation if compiled and machinery.compile else feed.scoring  # each shape would be compiled
+    of_code = compiled and machinery.compile
+    tasks = feed.evaluation if of_code else feed.scoring  # each shape would be compiled
+    blocks = machinery.logits == "blocks" and not of_code  # what is compiled is the model as a whole
     with nullcontext() if compiled else eagerly():
         return evaluate(
             model,
@@ -32,6 +35,7 @@ def score(
             torch.from_numpy(corpus.tokenizer.byte_lengths),
             device=torch.device(machinery.device),
             autocast=machinery.autocast,
+            logits_of=in_blocks if blocks else at_once,
             bytes_unknown=corpus.splits[split].bytes_unknown,
             skills=corpus.skills,
             lines=corpus.lines,
