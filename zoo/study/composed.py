@@ -1,6 +1,6 @@
 """What is wrong with a study and only shows when its jobs are composed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from zoo.errors import UserError
@@ -10,35 +10,48 @@ from zoo.study.metric import read_metric
 from zoo.study.plan import Job
 from zoo.study.spec import Study
 
+Nodes = Sequence[Mapping[str, Any]]
+Ask = Callable[[Callable[[Nodes], list[str | None]], Nodes], list[str | None]]
+
 Composed = Iterable[tuple[Job, Mapping[str, Any]]]
 """Jobs with their plain configs."""
 
 
-def refuse_unsound(study: Study, composed: Composed) -> None:
+def call(function: Callable[[Nodes], list[str | None]], nodes: Nodes) -> list[str | None]:
+    """In this process."""
+    return function(nodes)
+
+
+def refuse_unsound(study: Study, composed: Composed, ask: Ask = call) -> None:
     """Raise UserError for a metric that a job will not have, and for jobs that are the same run. The jobs are those of
-    one seed."""
+    one seed; `ask` calls a function that imports torch."""
     seen: dict[str, tuple[Job, Mapping[str, Any]]] = {}
     for job, node in composed:
         _refuse_length(study.metric, job, node)
         first, _ = seen.setdefault(repr(_science(study, node)), (job, node))
         _refuse_same(first, job)
-    _refuse_alike(study, [*seen.values()])
+    _refuse_alike(study, [*seen.values()], ask)
 
 
-def _refuse_alike(study: Study, composed: Sequence[tuple[Job, Mapping[str, Any]]]) -> None:
+def _refuse_alike(study: Study, composed: Sequence[tuple[Job, Mapping[str, Any]]], ask: Ask) -> None:
     """The same for jobs whose configs differ, but not in what their runs are known by."""
     doubtful = alike([_science(study, node) for _, node in composed])
     if not doubtful:
         return
-    from zoo.study.known import known_by  # torch is imported here
-
     known: dict[tuple[str, str], Job] = {}
-    for place in doubtful:
+    sciences = ask(sciences_of, [composed[place][1] for place in doubtful])
+    for place, science in zip(doubtful, sciences, strict=True):
         job, node = composed[place]
-        science = known_by(node)
         if science is not None:
             matched = repr(node.get("match")) if study.match == "none" else ""
             _refuse_same(known.setdefault((science, matched), job), job)
+
+
+def sciences_of(nodes: Nodes) -> list[str | None]:
+    """What the run of each is known by."""
+    from zoo.study.known import known_by  # torch is imported here
+
+    return [known_by(node) for node in nodes]
 
 
 def _refuse_same(first: Job, job: Job) -> None:

@@ -4,6 +4,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from filelock import Timeout
@@ -22,7 +23,8 @@ from zoo.config import plain
 from zoo.errors import UserError
 from zoo.lock import lock_at
 from zoo.schema import convert
-from zoo.study.composed import refuse_unsound
+from zoo.study.composed import Ask, call, refuse_unsound
+from zoo.study.forked import ForkedLauncher
 from zoo.study.launching import Stopping, launch_all
 from zoo.study.notes import STOP, end_running, renumber, stopped, write_study
 from zoo.study.overrides import key_of, merge, seeds_of, values_of, write_value
@@ -43,7 +45,7 @@ class StudySweeper(Sweeper):
     launcher: Launcher
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        """Make the launcher. A job of joblib gets its share of the cores."""
+        """Make the launcher. Each of several jobs side by side gets its share of the cores."""
         for talker in ("hydra", "hydra_plugins"):  # the launchers tell each job at length
             logging.getLogger(talker).setLevel(logging.WARNING)
         self.hydra_context, self.config = hydra_context, config
@@ -62,10 +64,18 @@ class StudySweeper(Sweeper):
         """Run the study, or say what it would be. Raises UserError before anything is written, when a job does not
         compose, and KeyboardInterrupt after an interruption."""
         dry = self._said("dry_run")
+        if isinstance(self.launcher, ForkedLauncher) and not dry:
+            with closing(self.launcher):
+                self.launcher.prepare()
+                self._sweep(arguments, dry, self.launcher.ask)
+        else:
+            self._sweep(arguments, dry, call)
+
+    def _sweep(self, arguments: list[str], dry: bool, ask: Ask) -> None:
         plan = self._plan(arguments)
         first = plan.first()
         alike = (one for one in first if one.seed == plan.study.seeds[0])
-        refuse_unsound(plan.study, ((one, plain(self._composed(plan, one))) for one in alike))
+        refuse_unsound(plan.study, ((one, plain(self._composed(plan, one))) for one in alike), ask)
         if dry:
             from zoo.study.dry_run import dry_run  # torch is imported here
 

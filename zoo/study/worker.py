@@ -48,14 +48,25 @@ _watched: set[str] = set()
 _parent = os.getppid()
 """The process that started this one."""
 
+_ends_with_parent = {_parent}
+"""The processes that are gone when the parent of this one is."""
+
+
+def follow(launcher: int) -> None:
+    """In a fork, whose parent ends as soon as that process of this machine does."""
+    global _parent
+    _parent = os.getppid()
+    _ends_with_parent.clear()
+    _ends_with_parent.update((_parent, launcher))
+
 
 def gone(process: str) -> bool:
-    """Whether that process has ended. Nothing is known of one on another machine; of the parent more than whether its
-    number is free, which a killed process keeps until it is waited for."""
+    """Whether that process has ended. Nothing is known of one on another machine; of the parent, and of whom it ends
+    with, more than whether the number is free, which a killed process keeps until it is waited for."""
     host, _, number = process.rpartition(":")
     if host != socket.gethostname():
         return False
-    if int(number) == _parent:
+    if int(number) in _ends_with_parent:
         return os.getppid() != _parent
     with suppress(PermissionError):
         try:

@@ -35,15 +35,18 @@ class Display:
     def update(self, step: Step) -> None:
         """Show the step; without a terminal, as a plain line when its number is a multiple of `every`, or the last."""
         self._recent.append(step)
-        loss = "—" if step.loss is None else f"{step.loss:.4f}"
-        text = f"loss {loss}  lr {step.lr:.2e}  {self._speed():,.0f} tokens/s"
-        self._bar.update(self._task, completed=step.step, description=text)
-        if not self.console.is_terminal and (step.step % self.every == 0 or step.step == self.steps):
-            self.say(f"step {step.step}/{self.steps}  {text}  {self._left(step)}")
+        if self.console.is_terminal:
+            self._bar.update(self._task, completed=step.step, description=self._text(step))
+        elif step.step % self.every == 0 or step.step == self.steps:
+            self.say(f"step {step.step}/{self.steps}  {self._text(step)}  {self._left(step)}")
 
     def say(self, text: str) -> None:
         """A line of text, above the bar if there is one."""
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _text(self, step: Step) -> str:
+        loss = "—" if step.loss is None else f"{step.loss:.4f}"
+        return f"loss {loss}  lr {step.lr:.2e}  {self._speed():,.0f} tokens/s"
 
     def _speed(self) -> float:
         return sum(one.positions for one in self._recent) / self._seconds()

@@ -1,0 +1,80 @@
+"""Forks of a process that has imported all that a run needs: what becomes of what they are told to do."""
+
+import operator
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from zoo.study.forks import Forks, WorkerLostError
+from zoo.study.notes import stop
+from zoo.study.order import LongestFirst, Order
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    found = Forks(threads=1)
+    yield found
+    found.close()
+
+
+def test_calls_are_done_side_by_side_in_few_processes_that_have_torch(forks: Forks) -> None:
+    pids = forks.run([(os.getpid, ())] * 20, beside=2)
+    assert len(pids) == 20
+    assert len(set(pids)) <= 2
+    assert os.getpid() not in pids
+    assert forks.run([(eval, ("'torch' in __import__('sys').modules",))], beside=1) == [True]
+    assert forks.run([(os.getenv, ("OMP_NUM_THREADS",))], beside=1) == [os.environ.get("OMP_NUM_THREADS", "1")]
+
+
+def test_what_one_raises_is_raised_when_all_are_done(forks: Forks, tmp_path: Path) -> None:
+    made = [(os.mkdir, (f"{tmp_path}/{name}",)) for name in "abc"]
+    with pytest.raises(ZeroDivisionError):
+        forks.run([(operator.floordiv, (1, 0)), *made], beside=1)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_a_process_that_is_killed_is_told_and_replaced(forks: Forks, tmp_path: Path) -> None:
+    made = [(os.mkdir, (f"{tmp_path}/{name}",)) for name in "abc"]
+    with pytest.raises(WorkerLostError):
+        forks.run([(os._exit, (9,)), *made], beside=2)
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_none_is_begun_when_it_is_over(forks: Forks) -> None:
+    class Two(Order):
+        def next(self) -> int | None:
+            return super().next() if len(self.waiting) > 7 else None
+
+    assert len(forks.run([(os.getpid, ())] * 9, 1, Two(9))) == 2
+
+
+def test_jobs_start_seed_by_seed_and_of_a_seed_the_longest_first(tmp_path: Path) -> None:
+    own = "+hydra.job.env_set.ZOO_JOB"
+    names = ("short", "long", "middle")
+    jobs = [[f"model={name}", f"seed={seed}", f"{own}={seed}{name}"] for seed in (0, 1, 2) for name in names]
+    order = LongestFirst(jobs, tmp_path)
+    began = [order.next() for _ in range(2)]
+    order.ended(0, 1.0)
+    order.ended(1, 3.0)
+    began += [order.next() for _ in range(2)]  # of seed 1 the one whose like still runs
+    order.ended(2, 2.0)
+    began += [order.next() for _ in range(4)]
+    assert began == [0, 1, 2, 5, 4, 3, 7, 8]
+    stop(tmp_path)
+    assert order.next() is None
+
+
+def test_processes_end_when_it_is_closed() -> None:
+    short = Forks(threads=1)
+    (pid,) = short.run([(os.getpid, ())], beside=1)
+    short.close()
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    raise AssertionError("it is still there")

@@ -1,0 +1,64 @@
+"""A process that imports what a run needs, once, and from then on only forks: each fork works for whoever launched it.
+
+It starts as a Python of its own, since a process that has threads, or has computed, cannot be forked safely.
+"""
+
+import gc
+import os
+import signal
+import socket
+from importlib import import_module
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, NoReturn
+
+from zoo.study.worker import follow
+
+IMPORTED = "zoo.jobs.train"
+
+
+def serve(control: int) -> None:
+    """Fork for each socket that comes through the one of that number, until the launcher closes it or is gone."""
+    launcher = os.getppid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the launcher
+    import_module(IMPORTED)
+    registry = import_module("zoo.registry")
+    for family in registry.FAMILIES.values():
+        family.names()  # imports its parts
+    gc.freeze()  # no fork looks through what all have in common for what is no more used, nor copies it by doing so
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a fork that ended leaves no process behind
+    with socket.socket(fileno=control) as asked:
+        while received := socket.recv_fds(asked, 1, 1)[1]:
+            if os.fork() == 0:
+                asked.close()
+                _work(Connection(received[0]), launcher)
+            os.close(received[0])
+
+
+def _work(connection: Connection, launcher: int) -> NoReturn:
+    """Do what comes through the connection and send back what it came to, or what it raised, until it is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    follow(launcher)
+    while True:
+        try:
+            function, arguments = connection.recv()
+        except KeyboardInterrupt:  # meant for a job that had just ended
+            continue
+        except (EOFError, OSError):
+            os._exit(0)
+        try:
+            said: tuple[Any, BaseException | None] = function(*arguments), None
+        except BaseException as error:
+            said = None, _sendable(error)
+        try:
+            connection.send(said)
+        except OSError:
+            os._exit(0)
+
+
+def _sendable(error: BaseException) -> BaseException:
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
