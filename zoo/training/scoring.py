@@ -27,7 +27,7 @@ def score(
     corpus = feed.corpus
     of_code = compiled and machinery.compile
     tasks = feed.evaluation if of_code else feed.scoring  # each shape would be compiled
-    blocks = machinery.logits == "blocks" and not of_code  # what is compiled is the model as a whole
+    logits_of = at_once if of_code else in_blocks  # what is compiled is the model as a whole
     with nullcontext() if compiled else eagerly():
         return evaluate(
             model,
@@ -35,7 +35,7 @@ def score(
             torch.from_numpy(corpus.tokenizer.byte_lengths),
             device=torch.device(machinery.device),
             autocast=machinery.autocast,
-            logits_of=in_blocks if blocks else at_once,
+            logits_of=logits_of,
             bytes_unknown=corpus.splits[split].bytes_unknown,
             skills=corpus.skills,
             lines=corpus.lines,
