@@ -17,6 +17,7 @@ from omegaconf import DictConfig, open_dict
 from zoo import sweep
 from zoo.study.forks import Forks
 from zoo.study.order import LongestFirst
+from zoo.study.recomposed import Recomposed
 from zoo.training.record import cores
 
 Result = TypeVar("Result")
@@ -66,18 +67,18 @@ class ForkedLauncher(Launcher):
 
 
 @cache
-def _loaded(shared: bytes) -> tuple[HydraContext, DictConfig, TaskFunction]:
+def _loaded(shared: bytes) -> tuple[HydraContext, Recomposed, TaskFunction]:
     """What all jobs of a launch have in common, in a process that has it yet to load."""
     context, config, (script, name), instances = pickle.loads(shared)
     setup_globals()
     Singleton.set_state({**Singleton.get_state(), "instances": instances})
-    return context, config, runpy.run_path(script)[name].__wrapped__
+    return context, Recomposed(context.config_loader, config), runpy.run_path(script)[name].__wrapped__
 
 
 def do_job(shared: bytes, number: int, overrides: list[str]) -> None:
     """Compose and run one job, in a fork."""
-    context, config, function = _loaded(shared)
-    composed: Any = context.config_loader.load_sweep_config(config, overrides)
+    context, configs, function = _loaded(shared)
+    composed = configs.compose(overrides)
     with open_dict(composed):
         composed.hydra.job.id = f"{composed.hydra.job.name}_{number}"
         composed.hydra.job.num = number

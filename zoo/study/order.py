@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from zoo.study.notes import stopped
-from zoo.study.overrides import key_of
+from zoo.study.overrides import key_of, of_the_job
 
 
 class Order:
@@ -30,7 +30,7 @@ class LongestFirst(Order):
         super().__init__(len(jobs))
         self._folder, self._took = folder, dict[tuple[str, ...], float]()
         self._seeds = [tuple(one for one in job if key_of(one) == "seed") for job in jobs]
-        self._likes = [tuple(one for one in job if not _its_own(key_of(one))) for job in jobs]
+        self._likes = [tuple(one for one in job if not of_the_job(key_of(one))) for job in jobs]
 
     def next(self) -> int | None:
         if not self.waiting or (self._folder is not None and stopped(self._folder)):
@@ -42,8 +42,3 @@ class LongestFirst(Order):
 
     def ended(self, number: int, seconds: float) -> None:
         self._took[self._likes[number]] = seconds
-
-
-def _its_own(key: str) -> bool:
-    """Whether that override says which one a job is, and not what it does."""
-    return key == "seed" or key.startswith("hydra.")

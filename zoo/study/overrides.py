@@ -25,6 +25,11 @@ def key_of(text: str) -> str:
     return str(parse_override(text).get_key_element()).lstrip("+~")
 
 
+def of_the_job(key: str) -> bool:
+    """Whether an override of that key says which job of its kind one is: its seed, and where it belongs."""
+    return key == "seed" or key.startswith("hydra.")
+
+
 def merge(*lists: Iterable[str]) -> list[str]:
     """All overrides in order; of two with the same key the later one stays, in the place of the first. Hydra refuses a
     group that is chosen twice, so this is how one list is laid over another."""
