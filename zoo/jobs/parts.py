@@ -17,6 +17,7 @@ from zoo.objective import Objective, objectives
 from zoo.topology import topologies
 from zoo.topology.stack import Stack
 from zoo.training.allocator import keep_large_blocks
+from zoo.training.compilation import save_tensors_not_views
 from zoo.training.feed import Feed
 from zoo.training.forward import Blocks, Forward, Whole
 from zoo.training.loss_scale import LossScale
@@ -87,6 +88,7 @@ def place(model: Model, machinery: Machinery) -> None:
     model.to(machinery.device)
     keep_large_blocks()
     if machinery.compile:
+        save_tensors_not_views()
         model.compile()
 
 

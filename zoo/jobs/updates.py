@@ -6,20 +6,27 @@ from functools import partial
 from zoo.experiment import Experiment
 from zoo.jobs.parts import Parts
 from zoo.training.cost import training_flops
-from zoo.training.loop import Step, fit
+from zoo.training.loop import Step, Update, fit
+from zoo.training.miscompiled import refuse_miscompiled
 from zoo.training.runtime import Machinery
 
 
 def updates(
     experiment: Experiment, parts: Parts, machinery: Machinery, *, start: int = 0, tokens: int = 0
 ) -> Iterator[Step]:
-    """Make the updates from `start` on, before which `tokens` positions were seen; a record after each."""
+    """Make the updates from `start` on, before which `tokens` positions were seen; a record after each. Raises
+    RunFailed when code was compiled wrong."""
     budget, seed = experiment.budget, experiment.seed
-    return fit(
+    tasks = partial(parts.feed.tasks, accumulate=budget.accumulate, seed=seed)
+    terms = parts.objective.label_smoothing, parts.objective.output_z, machinery.autocast
+    if machinery.compile and start < budget.steps:
+        forward = parts.forward(parts.model.train(), parts.device, *terms)
+        refuse_miscompiled(Update(forward, tasks(start)[:1], start, seed), parts.device, parts.scale is not None)
+    yield from fit(
         parts.model,
         parts.optimizer,
         parts.schedule,
-        partial(parts.feed.tasks, accumulate=budget.accumulate, seed=seed),
+        tasks,
         steps=budget.steps,
         seed=seed,
         device=parts.device,

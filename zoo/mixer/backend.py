@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.context import Attend, Context, Scores
+from zoo.mixer.scaled_product import scaled_product
 
 
 def plain(
@@ -103,7 +104,7 @@ def _scores(rows: Tensor, keys: Tensor, added: Float[Tensor, "R H T S"], groups:
         added = added.expand(batch, len(rows) // batch, -1, -1).flatten(0, 1)
     else:
         added = added[0]
-    return torch.baddbmm(added, rows, keys.mT, alpha=scale)
+    return scaled_product(added, rows, keys, scale)
 
 
 def _low(dtype: torch.dtype) -> float:

@@ -10,6 +10,7 @@ from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import UserError
+from zoo.materialized import materialized
 from zoo.mixer import Mixer
 from zoo.position import Position
 
@@ -60,7 +61,8 @@ class Rotary(Position):
 
     def factors(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         """What a feature and its partner are multiplied by, (R, 1, T, R): (cos, cos) and (−sin, sin) in each pair."""
-        return self.factors_of(*self.waves(q, context))
+        own, other = self.factors_of(*self.waves(q, context))
+        return materialized(own), materialized(other)
 
     def waves(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:
         """cos and sin of every angle, (R, 1, T, R/2), in the dtype of q."""
