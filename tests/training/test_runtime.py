@@ -1,5 +1,6 @@
 """What `auto` chooses follows from config, machine and a kept measurement; what it may choose trains alike."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -125,6 +126,17 @@ def test_jobs_of_one_study_do_as_the_first(tmp_path: Path, speeds: dict[str, flo
     first = chosen(tmp_path, AUTO, LONG, tmp_path)
     assert chosen(tmp_path, AUTO, SHORT, tmp_path) == first != chosen(tmp_path, AUTO, SHORT)
     assert chosen(tmp_path, replace(AUTO, compile=False), LONG, tmp_path)[2] is False
+
+
+def test_a_study_that_was_begun_before_logits_were_a_choice_goes_on_with_all_of_them(tmp_path: Path) -> None:
+    asked = replace(AUTO, dtype="float32", logits="auto", threads=1)
+    many = Work(128, flops=0.0, logits=2**30)
+    before = {"dtype": "float32", "attention": "products", "compile": True}
+    file = tmp_path / f"runtime-{resolve(asked, str(tmp_path)).device}-1-float32-auto-auto.json"
+    file.write_text(json.dumps(before))
+    found = resolve(asked, str(tmp_path), many, tmp_path).as_dict()
+    assert {key: found[key] for key in (*before, "logits")} == {**before, "logits": "whole"}
+    assert resolve(replace(asked, logits="blocks"), str(tmp_path), many, tmp_path).logits == "blocks"
 
 
 def test_what_is_asked_for_is_done_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ BLOCKS_FROM = 2**23
 """Logits of a micro-batch, 32 MiB of them in float32, from which a loss in blocks was measured to be faster."""
 FEW = 0.5
 """Share of scored positions up to which it is faster in any case: the others get no logits."""
+UNTOLD = {"logits": "whole"}
+"""The only way there was, when files did not tell."""
 DEFAULT_THREADS = torch.get_num_threads()
 """What torch chose when it was imported; a job that asks for nothing gets it back."""
 
@@ -62,7 +64,7 @@ class Machinery:
     def differs(self, before: Mapping[str, Any]) -> str:
         """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does
         not."""
-        now, before = self.as_dict(), {"logits": "whole", **before}  # the only way, when records did not tell
+        now, before = self.as_dict(), {**UNTOLD, **before}
         return ", ".join(f"{key}={before.get(key)} instead of {now[key]}" for key in now if before.get(key) != now[key])
 
 
@@ -110,7 +112,9 @@ def resolve(runtime: Runtime, cache: str, work: Work | None = None, study: Path 
     chosen = {"dtype": dtype, "attention": attention, "compile": compiled, "logits": logits}
     open_ones = (runtime.dtype, runtime.attention, runtime.compile, runtime.logits)
     if study is not None and "auto" in open_ones:
-        asked = (str(device), threads, *open_ones)
+        asked = [str(device), threads, *open_ones]
+        if runtime.logits == "auto":  # as before there was a choice: a study that was begun then goes on as it began
+            asked.pop()
         chosen |= first_choice(study / f"runtime-{'-'.join(map(str, asked))}.json".replace(":", "_"), chosen)
     return Machinery(str(device), threads=threads, torch_version=torch.__version__, **chosen)  # type: ignore[arg-type]
 
@@ -134,7 +138,8 @@ def first_choice(file: Path, chosen: Mapping[str, Any]) -> dict[str, Any]:
         with suppress(FileExistsError):
             os.link(own, file)  # whole, or not at all
         own.unlink()
-        return {key: read_json(file)[key] for key in chosen}
+        first = {**UNTOLD, **read_json(file)}
+        return {key: first[key] for key in chosen}
     except (OSError, KeyError) as error:
         raise UserError(
             f"{file} cannot be used to agree on a runtime ({error}); set runtime.dtype, .attention, .compile"
