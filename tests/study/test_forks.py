@@ -2,8 +2,10 @@
 
 import operator
 import os
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,30 @@ def test_a_process_that_is_killed_is_told_and_replaced(forks: Forks, tmp_path: P
     with pytest.raises(WorkerLostError):
         forks.run([(os._exit, (9,)), *made], beside=2)
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "c"]
+
+
+def test_an_idle_process_that_was_killed_is_replaced(forks: Forks) -> None:
+    for pid in set(forks.run([(os.getpid, ())] * 8, beside=2)):
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(0.2)
+    assert len(forks.run([(os.getpid, ())] * 8, beside=2)) == 8
+
+
+def test_when_the_process_that_forks_is_gone_those_at_work_are_waited_for(tmp_path: Path) -> None:
+    with closing(Forks(threads=1)) as lone:
+        (pid,) = lone.run([(os.getppid, ())], beside=1)
+
+        class Killing(Order):
+            def next(self) -> int | None:
+                if len(self.waiting) == 1:
+                    os.kill(pid, signal.SIGKILL)
+                    time.sleep(0.2)
+                return super().next()
+
+        calls = [(eval, (f"__import__('time').sleep(1) or __import__('os').mkdir('{tmp_path}/a')",)), (os.getpid, ())]
+        with pytest.raises(WorkerLostError, match="is gone"):
+            lone.run(calls, 2, Killing(2))
+        assert os.listdir(tmp_path) == ["a"]
 
 
 def test_none_is_begun_when_it_is_over(forks: Forks) -> None:

@@ -43,13 +43,17 @@ class Forks:
 
     def run(self, calls: Sequence[Call], beside: int, order: Order | None = None) -> list[Any]:
         """What they return, as they end. Raises what one of them raised, once all are over that `order` lets begin, and
-        WorkerLostError where a process ended in the midst of one; the others were done all the same."""
+        WorkerLostError where a process ended in the midst of one, or none could be had; the others were done all the
+        same."""
         order = order or Order(len(calls))
         busy: dict[Connection, tuple[int, float]] = {}
         returned, errors = [], list[BaseException]()
         while True:
             while len(busy) < beside and (number := order.next()) is not None:
-                busy[self._begin(calls[number])] = number, time.monotonic()
+                try:
+                    busy[self._begin(calls[number])] = number, time.monotonic()
+                except OSError:
+                    errors.append(WorkerLostError("the process that all others are forks of is gone"))
             if not busy:
                 break
             for one in wait(list(busy)):
@@ -79,13 +83,21 @@ class Forks:
         self._process.wait()
 
     def _begin(self, call: Call) -> Connection:
-        """Let an idle process do it, or a new one."""
-        one = self._idle.pop() if self._idle else self._fork()
+        """Let an idle process do it that was not killed meanwhile, or a new one. Raises OSError where there is none."""
+        while self._idle:
+            one = self._idle.pop()
+            try:
+                one.send(call)
+            except OSError:
+                one.close()
+            else:
+                return one
+        one = self._fork()
         one.send(call)
         return one
 
     def _fork(self) -> Connection:
         here, there = socket.socketpair()
-        with there:
+        with here, there:
             socket.send_fds(self._control, [b"+"], [there.fileno()])
-        return Connection(here.detach())
+            return Connection(here.detach())
