@@ -76,17 +76,18 @@ def _loaded(shared: bytes) -> tuple[HydraContext, Recomposed, TaskFunction]:
 
 
 def do_job(shared: bytes, number: int, overrides: list[str]) -> None:
-    """Compose and run one job, in a fork."""
+    """Compose and run one job, in a fork. Raises what it raised."""
     context, configs, function = _loaded(shared)
     composed = configs.compose(overrides)
     with open_dict(composed):
         composed.hydra.job.id = f"{composed.hydra.job.name}_{number}"
         composed.hydra.job.num = number
     HydraConfig.instance().set_config(composed)
-    run_job(
+    done = run_job(
         hydra_context=context,
         config=composed,
         task_function=function,
         job_dir_key="hydra.sweep.dir",
         job_subdir_key="hydra.sweep.subdir",
     )
+    done.return_value  # noqa: B018  raises what the job raised

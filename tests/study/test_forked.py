@@ -1,0 +1,27 @@
+"""A job in a fork: what it raises and did not note comes back to the launcher."""
+
+from pathlib import Path
+
+import pytest
+from hydra._internal.callbacks import Callbacks
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import HydraContext
+from omegaconf import DictConfig
+
+from tests.study.test_recomposed import both, job
+from zoo.study import forked
+from zoo.study.recomposed import Recomposed
+
+
+def test_what_a_job_raises_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loader, master = both()
+
+    def function(config: DictConfig) -> None:
+        raise OSError(f"no space left for seed {config.seed}")
+
+    context = HydraContext(config_loader=loader, callbacks=Callbacks())
+    monkeypatch.setattr(forked, "_loaded", lambda shared: (context, Recomposed(loader, master), function))
+    monkeypatch.setattr(HydraConfig.instance(), "cfg", None)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="no space left for seed 7"):
+        forked.do_job(b"", 3, job(3, 7))
