@@ -196,6 +196,7 @@ def test_a_file_that_leaves_a_default_out_is_the_same_science() -> None:
 
 def test_an_option_whose_arithmetic_changed_is_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert science("optimizer=muon")["optimizer"]["(version)"] == 2
+    assert [science(f"model/ffn={name}")["model"]["ffn"]["(version)"] for name in ("moe", "moe_sigmoid")] == [2, 2]
     before = science("model/norm=rmsnorm")
     assert "(version)" not in before["model"]["norm"]
     monkeypatch.setattr(FAMILIES["norm"].get("rmsnorm"), "version", 2, raising=False)

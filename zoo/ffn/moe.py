@@ -36,6 +36,9 @@ class MixtureOfExperts(FFN):
     differs: no noise in the router; f_e is divided by k, so that the coefficient means the same for every k.
     """
 
+    version = 2
+    """1 rounded each product of a gate and an answer before it was added."""
+
     knobs = (Knob("expert.d_ff"), Knob("experts"))
 
     compiles = False  # how many tokens an expert gets is known only when they are routed
