@@ -81,8 +81,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     feed = Feed(corpus, objective, traits, batch_size=batch_size, context=context, splits=splits)
     if asked is not None:
         feed.refuse_unfilled(asked, "context")
-    work = Work(context, flops=0.0, logits=feed.positions * run.model.vocabulary, scored=objective.scored)
-    machinery = machinery_of(node, work)
+    machinery = machinery_of(node, Work(context, flops=0.0))
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)
     return {split: measured(run.model, feed, split, machinery, batches=batches, compiled=True) for split in splits}
