@@ -18,9 +18,9 @@ from zoo.training.capability import bfloat16_pays, can_compile
 from zoo.training.files import json_text, read_json
 
 MOST_THREADS = 1024
-COMPILED_FROM = {"cpu": 12e12, "cuda": 5e15}
+COMPILED_FROM = {"cpu": 24e12, "cuda": 5e15}
 """Training FLOPs, of a CPU per thread, from which compiling is worth its time. Measured on a CPU (docs/performance.md):
-20 s to compile, 1.3 times as fast then; the figure of accelerators is a guess on the safe side."""
+20 s and more to compile, 1.03 to 1.3 times as fast then; the figure of accelerators is a guess on the safe side."""
 PRODUCTS_UP_TO = {"float32": 128, "bfloat16": 512, "float16": 512}
 """The longest rows for which a CPU computes attention faster by products than by torch's fused kernel."""
 BLOCKS_FROM = 2**23
