@@ -63,10 +63,48 @@ def test_when_the_process_that_forks_is_gone_those_at_work_are_waited_for(tmp_pa
                     time.sleep(0.2)
                 return super().next()
 
-        calls = [(eval, (f"__import__('time').sleep(1) or __import__('os').mkdir('{tmp_path}/a')",)), (os.getpid, ())]
-        with pytest.raises(WorkerLostError, match="is gone"):
+        calls = [
+            (eval, (f"__import__('time').sleep(1) or __import__('os').mkdir('{tmp_path}/a')",)),
+            (os.mkdir, (f"{tmp_path}/b",)),
+        ]
+        with pytest.raises(WorkerLostError, match="killed at its work"):
             lone.run(calls, 2, Killing(2))
-        assert os.listdir(tmp_path) == ["a"]
+        assert sorted(os.listdir(tmp_path)) == ["a", "b"]
+
+
+def parent(forks: Forks) -> int:
+    """The process that forks."""
+    (found,) = forks.run([(os.getppid, ())], beside=1)
+    return int(found)
+
+
+def test_where_the_process_that_forks_is_killed_another_takes_its_place(forks: Forks) -> None:
+    before = parent(forks)
+    cut_short = "__import__('os').kill(__import__('os').getppid(), 9) or __import__('time').sleep(1)"
+    with pytest.raises(WorkerLostError):
+        forks.run([(eval, (cut_short,)), (os.getpid, ()), (os.getpid, ())], beside=1)
+    after = parent(forks)
+    assert after not in (before, os.getpid())
+    os.kill(after, signal.SIGKILL)
+    time.sleep(0.2)
+    assert parent(forks) != after
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_for_the_launcher_do_not_end_the_process_that_forks(number: signal.Signals, forks: Forks) -> None:
+    before = parent(forks)
+    os.kill(before, number)
+    time.sleep(0.2)
+    assert forks.run([(os.getppid, ())] * 2, beside=2) == [before] * 2
+
+
+def test_ctrl_c_does_not_end_the_process_that_forks_while_it_starts() -> None:
+    short = Forks(threads=1)
+    os.kill(short._process.pid, signal.SIGINT)
+    try:
+        assert parent(short) == short._process.pid
+    finally:
+        short.close()
 
 
 def test_none_is_begun_when_it_is_over(forks: Forks) -> None:

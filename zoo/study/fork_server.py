@@ -20,7 +20,9 @@ IMPORTED = "zoo.jobs.train"
 def serve(control: int) -> None:
     """Fork for each socket that comes through the one of that number, until the launcher closes it or is gone."""
     launcher = os.getppid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the launcher
+    for number in (signal.SIGINT, signal.SIGTERM):  # they are for the launcher, who may not be the only one to get them
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     import_module(IMPORTED)
     registry = import_module("zoo.registry")
     for family in registry.FAMILIES.values():
@@ -37,8 +39,10 @@ def serve(control: int) -> None:
 
 def _work(connection: Connection, launcher: int) -> NoReturn:
     """Do what comes through the connection and send back what it came to, or what it raised, until it is closed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     follow(launcher)
+    parent = os.getppid()
     while True:
         try:
             function, arguments = connection.recv()
@@ -50,6 +54,8 @@ def _work(connection: Connection, launcher: int) -> NoReturn:
             said: tuple[Any, BaseException | None] = function(*arguments), None
         except BaseException as error:
             said = None, _sendable(error)
+        if os.getppid() != parent:  # killed, by which a job is cut short: the launcher shall take it for lost
+            os._exit(1)
         try:
             connection.send(said)
         except OSError:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from zoo.errors import RunFailed
 from zoo.study.order import Order
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from zoo.study.fork_server import serve; serve({})"
@@ -21,7 +23,7 @@ Call = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function, which can be imported by its name, and its arguments."""
 
 
-class WorkerLostError(Exception):
+class WorkerLostError(RunFailed):
     """A process ended in the midst of its work."""
 
 
@@ -30,16 +32,25 @@ class Forks:
     calls, that many at the same time; `close()` lets all end. Each fork may start that many threads."""
 
     def __init__(self, threads: int):
+        self._threads = threads
+        self._idle: list[Connection] = []
+        self._start()
+
+    def _start(self) -> None:
+        """Start the process. A Ctrl-C waits meanwhile: it would end the new one before that can ignore it."""
         here, there = socket.socketpair()
         command = [sys.executable, "-c", START.format(there.fileno()), json.dumps(sys.path)]
-        limits = {name: os.environ.get(name, str(threads)) for name in THREADS}
+        limits = {name: os.environ.get(name, str(self._threads)) for name in THREADS}
         environment = {**os.environ, **limits}
-        with there:
-            self._process = subprocess.Popen(
-                command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, env=environment
-            )
-        self._control = here
-        self._idle: list[Connection] = []
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            with there:
+                self._process = subprocess.Popen(
+                    command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, env=environment
+                )
+        finally:
+            self._control = here
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def run(self, calls: Sequence[Call], beside: int, order: Order | None = None) -> list[Any]:
         """What they return, as they end. Raises what one of them raised, once all are over that `order` lets begin, and
@@ -64,7 +75,7 @@ class Forks:
                     result, error = one.recv()
                 except (EOFError, OSError):
                     one.close()
-                    errors.append(WorkerLostError("it was killed, perhaps for want of memory"))
+                    errors.append(WorkerLostError("a process was killed at its work, perhaps for want of memory"))
                     continue
                 self._idle.append(one)
                 returned.append(result)
@@ -76,7 +87,7 @@ class Forks:
     def close(self) -> None:
         """Idle processes end at once; those at work are told by the end of their parent."""
         self._control.close()
-        self._process.terminate()
+        self._process.kill()
         for one in self._idle:
             one.close()
         self._idle.clear()
@@ -84,6 +95,9 @@ class Forks:
 
     def _begin(self, call: Call) -> Connection:
         """Let an idle process do it that was not killed meanwhile, or a new one. Raises OSError where there is none."""
+        if self._process.poll() is not None:  # it was killed: its forks end by themselves, another takes its place
+            self.close()
+            self._start()
         while self._idle:
             one = self._idle.pop()
             try:

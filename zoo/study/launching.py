@@ -29,6 +29,8 @@ def launch_all(launch: Launch, jobs: Sequence[Job], folder: Path) -> None:
         except KeyboardInterrupt:
             raise
         except Exception as error:
+            if stopped(folder):
+                return
             notes = read_notes(folder)
             begun = {one.job for one in waiting if one.job in notes and notes[one.job].started != before.get(one.job)}
             if not begun:
