@@ -11,8 +11,10 @@ import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError
 
 from tests.commands.conftest import TINY, Command
+from zoo import cli
 from zoo.command.application import application
 from zoo.paths import CONF
 
@@ -160,3 +162,22 @@ def test_a_study_is_refused_before_all_its_jobs_are_composed(
 ) -> None:
     assert command("train", *words, *TINY).code == 2
     assert composed == ["Loader"] * times
+
+
+def test_what_fails_because_of_a_ctrl_c_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def compose() -> None:
+        try:
+            try:
+                raise KeyboardInterrupt
+            finally:
+                raise AttributeError("half a config")
+        except AttributeError:
+            raise ConfigAttributeError("half a config") from None  # as OmegaConf raises it
+
+    monkeypatch.setattr(sys, "argv", ["train.py"])
+    with pytest.raises(SystemExit) as left:
+        cli.run(compose)
+    assert left.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"
