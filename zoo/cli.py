@@ -54,6 +54,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
     """Run a command; what goes wrong is told as one sentence, in the words of this project. With the name of a
     `command`, which is that of its file in `conf/`, `--help` is answered here and unknown flags are refused."""
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands its errors on instead of printing them
+    _open_outputs()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character shows a mark in its place
     sys.argv[1:] = words = in_home(quote_texts(sys.argv[1:]))
@@ -82,6 +83,15 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
         _fail(_interruption(error) or error, command or "train")
     if code:
         raise SystemExit(code)
+
+
+def _open_outputs() -> None:
+    """Where the shell closed an output, what is told goes nowhere, and no file gets its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
 
 
 def _print_help(command: str) -> None:

@@ -181,3 +181,17 @@ def test_what_fails_because_of_a_ctrl_c_is_an_interruption(
         cli.run(compose)
     assert left.value.code == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_closed_outputs_are_written_to_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["train.py"])
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    cli.run(lambda: sys.stdout.write("told") + sys.stderr.write("told"))
+
+
+def test_a_flag_may_stand_between_overrides(command: Command) -> None:
+    done = command("train", "seed=3", "--cfg", "job", "budget.steps=7")
+    assert done.code == 0, done.err
+    assert "seed: 3\n" in done.out
+    assert "steps: 7\n" in done.out

@@ -38,7 +38,7 @@ def application(config_name: str) -> Callable[[TaskFunction], Callable[[], None]
 
         @wraps(function)
         def call() -> None:
-            said = get_args_parser().parse_args()
+            said = get_args_parser().parse_intermixed_args()  # a flag may stand between overrides
             refuse_flags(said)
             if any(getattr(said, flag) for flag in ANSWERS):
                 answer()
