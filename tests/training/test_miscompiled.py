@@ -1,5 +1,7 @@
 """Gradients of compiled code are compared with the model's own before the first update."""
 
+import math
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +12,7 @@ from torch import Tensor, nn
 from zoo.dropout import Dropout
 from zoo.errors import RunFailed
 from zoo.objective import Task
+from zoo.part import Part
 from zoo.training.forward import Whole
 from zoo.training.loop import Update
 from zoo.training.miscompiled import refuse_miscompiled
@@ -35,6 +38,7 @@ def update_of(model: nn.Module, autocast: torch.dtype | None = None) -> Update:
 
 def compiled(wrong: float, rate: float = 0.0) -> nn.Module:
     """A model whose compiled code multiplies all gradients by `wrong`."""
+    torch.compiler.reset()  # after some programs of one function it makes no more
     torch.manual_seed(0)
     model = Small(rate)
 
@@ -67,6 +71,18 @@ def test_a_model_that_drops_is_not_looked_at_since_its_masks_are_others() -> Non
     refuse_miscompiled(update_of(model), CPU, False)
     with pytest.raises(RunFailed):
         refuse_miscompiled(update_of(model.eval()), CPU, False)
+
+
+class Routed(Part):
+    compiles = False
+
+
+def test_where_tokens_are_routed_only_what_is_not_finite_is_wrong() -> None:
+    for wrong in (1.5, float("nan")):
+        model = compiled(wrong)
+        model.routed = Routed()
+        with pytest.raises(RunFailed) if math.isnan(wrong) else nullcontext():
+            refuse_miscompiled(update_of(model), CPU, False)
 
 
 def test_where_the_model_itself_overflows_nothing_is_said_of_its_code() -> None:
