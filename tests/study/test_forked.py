@@ -1,5 +1,6 @@
-"""A job in a fork: what it raises and did not note comes back to the launcher."""
+"""Jobs in forks: what one raises and did not note comes back to the launcher; where none can be had, that is said."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig
 
 from tests.study.test_recomposed import both, job
+from zoo.errors import UserError
 from zoo.study import forked
 from zoo.study.recomposed import Recomposed
 
@@ -25,3 +27,13 @@ def test_what_a_job_raises_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     with pytest.raises(OSError, match="no space left for seed 7"):
         forked.do_job(b"", 3, job(3, 7))
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_off_linux_another_launcher_is_named(monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    loader, master = both()
+    context = HydraContext(config_loader=loader, callbacks=Callbacks())
+    launcher = forked.ForkedLauncher(2)
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(UserError, match="needs Linux; choose hydra/launcher=basic"):
+        launcher.setup(hydra_context=context, task_function=print, config=master)

@@ -211,7 +211,10 @@ def test_scores_are_those_of_an_evaluation(topology: str) -> None:
     model = build_model(parse_model(model_node(topology=topology)), 300, 0)
     lengths = torch.from_numpy(of.corpus.tokenizer.byte_lengths)
     plain = evaluate(model, of.evaluation("validation"), lengths, device=torch.device("cpu"))
+    called: list[str] = []
+    model.register_forward_hook(lambda *given: called.append("forward"))
     found = score(model, of, "validation", MACHINERY)
+    assert not called  # which would make the logits of all positions
     assert (found.tokens, found.accuracy) == (plain.tokens, plain.accuracy)
     assert found.loss == pytest.approx(plain.loss, rel=1e-6)
     assert found.bits_per_byte == pytest.approx(plain.bits_per_byte, rel=1e-6)

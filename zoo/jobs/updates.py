@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from zoo.experiment import Experiment
 from zoo.jobs.parts import Parts
@@ -18,9 +19,13 @@ def updates(
     RunFailed when code was compiled wrong."""
     budget, seed = experiment.budget, experiment.seed
     tasks = partial(parts.feed.tasks, accumulate=budget.accumulate, seed=seed)
-    terms = parts.objective.label_smoothing, parts.objective.output_z, machinery.autocast
+    terms: dict[str, Any] = {
+        "label_smoothing": parts.objective.label_smoothing,
+        "output_z": parts.objective.output_z,
+        "autocast": machinery.autocast,
+    }
     if machinery.compile and start < budget.steps:
-        forward = parts.forward(parts.model.train(), parts.device, *terms)
+        forward = parts.forward(parts.model.train(), parts.device, **terms)
         refuse_miscompiled(Update(forward, tasks(start)[:1], start, seed), parts.device, parts.scale is not None)
     yield from fit(
         parts.model,
@@ -33,9 +38,7 @@ def updates(
         start=start,
         tokens=tokens,
         cost=partial(training_flops, parts.model),
-        label_smoothing=parts.objective.label_smoothing,
-        output_z=parts.objective.output_z,
-        autocast=machinery.autocast,
         forward=parts.forward,
         scale=parts.scale,
+        **terms,
     )

@@ -2,6 +2,7 @@
 
 import pickle
 import runpy
+import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from inspect import getfile, unwrap
@@ -15,6 +16,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, open_dict
 
 from zoo import sweep
+from zoo.errors import UserError
 from zoo.study.forks import Forks
 from zoo.study.order import LongestFirst
 from zoo.study.recomposed import Recomposed
@@ -32,7 +34,13 @@ class ForkedLauncher(Launcher):
         self._forks: Forks | None = None
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        """The function is that of a command: what its script names so is the command around it."""
+        """The function is that of a command: what its script names so is the command around it. Raises UserError where
+        a process that has imported torch cannot be forked safely."""
+        if sys.platform != "linux":
+            raise UserError(
+                "hydra/launcher=forked needs Linux; choose hydra/launcher=basic, one job after another, or joblib"
+                " (pip install -e '.[sweep]')"
+            )
         self.shared = hydra_context, config, (getfile(unwrap(task_function)), task_function.__name__)
 
     @property
