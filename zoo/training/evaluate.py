@@ -68,7 +68,9 @@ class Scores:
     tokens: int
     """Scored targets."""
     bits_per_byte: float | None
-    """Σ nats / (ln 2 · Σ bytes), over the scored targets that stand for text."""
+    """Σ nats / (ln 2 · Σ bytes), over the scored targets that stand for text. What nothing predicts is in neither sum:
+    the first token of a document (of the text, if it is one), a source, padding. Of words that is a whole word, of
+    bytes one byte, so where documents are short two tokenizers are compared on not quite the same text."""
     no_bits_per_byte: str | None
     """Why bits_per_byte is None."""
     floor: float | None = None
