@@ -355,8 +355,32 @@ def test_a_record_of_wrong_types_is_told_in_a_study_and_in_a_plain_folder(tmp_pa
     report = built(folder)
     assert f"record.json is damaged: {said}" in section(report, "failures")
     assert report.findings.rows[0].n == 2
-    with pytest.raises(UserError, match=re.escape(said)):
+    (tmp_path / "run-2" / "record.json").unlink()
+    plain = built(tmp_path)
+    assert plain.page.facts[0] == "6 jobs, 3 seeds: 4 done, 2 unreadable."
+    told = section(plain, "failures")
+    assert "No score: 2 of 6 jobs" in told
+    assert f"record.json is damaged: {said}" in told
+    assert "run-2/record.json is missing" in told
+    for rows in ([*csv.DictReader(io.StringIO(results(plain.findings)))], zoo.study.load(tmp_path).runs):
+        (lost,) = (row for row in rows if row["folder"] == "run-4")
+        assert said in lost["message"]
+        assert [row["state"] for row in rows].count("done") == 4
+    for file in tmp_path.glob("run-*/record.json"):
+        file.write_text("{")
+    with pytest.raises(UserError, match=r"none of the 6 runs in .* can be read: .*record\.json is missing or damaged"):
         built(tmp_path)
+
+
+@pytest.mark.parametrize("note", ["{", '{"state": 3}', '{"state": "done", "folder": 3}', '{"match": [1]}'])
+def test_a_damaged_note_is_told_and_the_rest_is_reported(tmp_path: Path, note: str) -> None:
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    (folder / "4.json").write_text(note)
+    report = built(folder)
+    assert "5 done, 1 unreadable." in report.page.facts[0]
+    assert "4.json is" in section(report, "failures")
+    assert "start the study again" in section(report, "failures")
+    assert report.findings.rows[0].n == 2
 
 
 def test_a_run_that_lost_lines_or_was_scored_half_trained_is_told(tmp_path: Path) -> None:
@@ -563,8 +587,6 @@ def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
         (lambda folder: _edit(folder, reference="gone"), "'gone' is none of its variants"),
         (lambda folder: _edit(folder, metric="fun"), "metric='fun' is no metric"),
         (lambda folder: _edit(folder, jobs=[]), "lists no jobs"),
-        (lambda folder: (folder / "0.json").write_text("{"), "0.json is missing or damaged"),
-        (lambda folder: (folder / "0.json").write_text('{"state": 3}'), "0.json is damaged"),
         (lambda folder: (folder / "study.json").unlink(), "is no study"),
         (shutil.rmtree, "no folder"),
     ],

@@ -10,7 +10,7 @@ from zoo.study.basis import SCORED, common_basis, difference, scored
 from zoo.study.choice import Choice, choose, values_of
 from zoo.study.loading import Loaded
 from zoo.study.question import Question
-from zoo.study.run import OVER, Run
+from zoo.study.run import OVER, Run, Unread
 
 BySeed = Mapping[int, Run]
 
@@ -29,6 +29,8 @@ class Evidence:
     """Runs that came to an end and are not compared with the others, with the reason."""
     basis: Mapping[str, Any] | None
     """What all accepted runs share."""
+    unread: tuple[Unread, ...] = ()
+    """Run folders that are no job's: what they are is damaged."""
 
     def done(self, variant: str) -> list[Run]:
         """Its accepted runs that have scores, by seed."""
@@ -64,7 +66,7 @@ def sort_out(loaded: Loaded) -> Evidence:
             refused.append((run, reason))
         else:
             accepted[run.variant][run.seed] = run
-    return Evidence(loaded.folder, question, loaded.runs, choices, accepted, tuple(refused), common)
+    return Evidence(loaded.folder, question, loaded.runs, choices, accepted, tuple(refused), common, loaded.unread)
 
 
 def _is_chosen(run: Run, choices: Mapping[str, Choice]) -> bool:

@@ -75,6 +75,15 @@ class Run:
         return float(found) if isinstance(found, int | float) else None
 
 
+@dataclass(frozen=True)
+class Unread:
+    """A run folder beside others whose record cannot be read, so that nobody knows what it is a run of."""
+
+    folder: Path
+    message: str
+    state: str = "unreadable"
+
+
 def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int | None) -> Run:
     """The run of a job; `points` bounds how many lines of each kind are kept, None keeps all. A run folder that cannot
     be read makes a run of the state "unreadable", and one that was there and is no more one of the state "gone", with

@@ -7,7 +7,7 @@ from typing import Any
 
 from zoo.study.loading import load_runs
 from zoo.study.question import Question
-from zoo.study.run import Run
+from zoo.study.run import Run, Unread
 
 Rows = list[dict[str, Any]]
 
@@ -33,7 +33,7 @@ def load(folder: str | Path, points: int | None = None) -> Tables:
     loaded = load_runs(Path(folder), points)
     return Tables(
         loaded.question,
-        [run_row(run) for run in loaded.runs],
+        [*map(run_row, loaded.runs), *map(unread_row, loaded.unread)],
         [row for run in loaded.runs for row in _metrics(run)],
         [row for run in loaded.runs for row in _scores(run)],
     )
@@ -49,6 +49,15 @@ def run_row(run: Run) -> dict[str, Any]:
     row |= {key: final.get(key) for key in ("step", "tokens", "seconds")}
     row |= {name: run.cost(name) for name in COSTS} | {"state_bytes": state_bytes(run)}
     return row | {"folder": None if run.folder is None else run.folder.name}
+
+
+def unread_row(one: Unread) -> dict[str, Any]:
+    """All that is known of a run folder that cannot be read."""
+    return dict.fromkeys(("job", "variant", "seed")) | {
+        "state": one.state,
+        "message": one.message,
+        "folder": one.folder.name,
+    }
 
 
 def state_bytes(run: Run) -> int | float | None:

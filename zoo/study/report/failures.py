@@ -9,19 +9,22 @@ TITLE = "Failures, and runs left out"
 
 def section(findings: Findings) -> Section:
     """Every job that has no score, with its last word; then those refused."""
-    runs = [run for run in findings.evidence.runs if not run.done]
-    refused = findings.evidence.refused
-    if not runs and not refused:
+    evidence = findings.evidence
+    runs = [run for run in evidence.runs if not run.done]
+    refused, unread = evidence.refused, evidence.unread
+    if not runs and not refused and not unread:
         return Section("failures", TITLE, missing="None: every job is done, and every run was compared.")
     blocks: list[Block] = []
     head = [Column("job"), Column("variant"), Column("seed")]
-    if runs:
+    if runs or unread:
         rows: list[list[Cell]] = [
             [run.job, run.variant, run.seed, _tuning(run.tuning), run.state, run.message, _name(run.folder)]
             for run in runs
         ]
+        rows += [[None, None, None, None, one.state, one.message, _name(one.folder)] for one in unread]
         columns = [*head, *(Column(name) for name in ("tuning", "state", "what it said", "folder"))]
-        blocks.append(Table(columns, rows, f"No score: {len(runs)} of {counted(len(findings.evidence.runs), 'job')}"))
+        whole = counted(len(evidence.runs) + len(unread), "job")
+        blocks.append(Table(columns, rows, f"No score: {len(rows)} of {whole}"))
     if refused:
         cells: list[list[Cell]] = [
             [run.job, run.variant, run.seed, reason, _name(run.folder)] for run, reason in refused

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ from zoo.study.report.findings import Findings, find
 from zoo.study.report.picture import picture
 from zoo.study.report.resolution import too_small
 from zoo.study.report.suspicion import suspicions
-from zoo.study.tables import run_row
+from zoo.study.tables import run_row, unread_row
 from zoo.training.files import write_whole
 
 SECTIONS: tuple[Callable[[Findings], Section], ...] = (
@@ -107,23 +108,24 @@ def page_of(findings: Findings) -> Page:
 
 
 def _progress(findings: Findings) -> str:
-    runs = findings.evidence.runs
-    done = sum(run.done for run in runs)
-    states = sorted({run.state for run in runs} - {"done"})
-    others = "".join(f", {sum(run.state == state for run in runs)} {state}" for state in states)
-    seeds = counted(len({run.seed for run in runs}), "seed")
-    return f"{counted(len(runs), 'job')}, {seeds}: {done} done{others}."
+    evidence = findings.evidence
+    states = Counter([*(run.state for run in evidence.runs), *(one.state for one in evidence.unread)])
+    others = "".join(f", {states[state]} {state}" for state in sorted(states) if state != "done")
+    seeds = counted(len({run.seed for run in evidence.runs}), "seed")
+    return f"{counted(states.total(), 'job')}, {seeds}: {states['done']} done{others}."
 
 
 def results(findings: Findings) -> str:
     """One line a run, as CSV."""
-    rows = [run_row(run) for run in findings.evidence.runs]
-    compared = {id(run) for one in findings.evidence.accepted.values() for run in one.values()}
-    refused = {id(run): reason for run, reason in findings.evidence.refused}
+    evidence = findings.evidence
+    rows = [run_row(run) for run in evidence.runs]
+    compared = {id(run) for one in evidence.accepted.values() for run in one.values()}
+    refused = {id(run): reason for run, reason in evidence.refused}
     text = io.StringIO()
     columns = list(dict.fromkeys(key for row in rows for key in row))
     writer = csv.DictWriter(text, [*columns, "compared", "why_not"], lineterminator="\n")
     writer.writeheader()
-    for run, row in zip(findings.evidence.runs, rows, strict=True):
+    for run, row in zip(evidence.runs, rows, strict=True):
         writer.writerow({**row, "compared": id(run) in compared, "why_not": refused.get(id(run), "")})
+    writer.writerows({**unread_row(one), "compared": False} for one in evidence.unread)
     return text.getvalue()
