@@ -7,7 +7,7 @@ from zoo.block import Block
 from zoo.block import blocks as blocks_registry
 from zoo.common import Common
 from zoo.embedding import embeddings
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError, UserError
 from zoo.experiment import ModelConfig
 from zoo.families import PER_LAYER
 from zoo.ffn import ffns
@@ -95,7 +95,8 @@ class _Stacks(MakeStack):
         options = config.position.distinct
         places = {key: positions.build(options[key], commons[0]) for key in dict.fromkeys(schemes)}
         for block, scheme in zip(blocks, schemes, strict=True):
-            places[scheme].check(block.mixer, scheme)
+            with options[scheme].placing():
+                places[scheme].check(block.mixer, scheme)
         _refuse_some_layers(places)
         embedding = embeddings.build(config.embedding, commons[0], self.vocabulary)
         closing = nn.Identity() if blocks[-1].closes else commons[-1].norm(config.d_model)
@@ -129,7 +130,9 @@ class _Stacks(MakeStack):
         choice: Choice = self.config.mixer if self.config.cross is None else self.config.cross
         reader = mixers.build(choice.at(common.layer), common)
         if self.config.cross is not None:
-            _refuse_idle_across(reader, choice.at(common.layer))
+            option = choice.at(common.layer)
+            with option.placing():
+                _refuse_idle_across(reader, option)
         who = f"the decoder of '{self.config.topology.name}' (choose one with model/mixer@model.cross=mha)"
         refuse_unless(reader, frozenset({Ability.CROSS}), who)
         return reader
@@ -147,8 +150,8 @@ def _refuse_some_layers(places: dict[str, Position]) -> None:
 def _refuse_idle_across(reader: Mixer, option: Option) -> None:
     for key in sorted(reader.idle_across):
         if option.values[key] is not None:
-            raise UserError(
-                f"model.cross.{key}={option.values[key]} would change nothing: a memory is read as a whole; set it to"
+            raise PartError(
+                f"{HERE}.{key}={option.values[key]} would change nothing: a memory is read as a whole; set it to"
                 " null, or choose another mixer with model/mixer@model.cross=mha"
             )
 

@@ -1,9 +1,12 @@
 """What a config chose: an option of a family with its values, or a pattern of options over the layers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from zoo.errors import HERE, PartError, UserError
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,18 @@ class Option:
 
     name: str
     values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    where: str = field(default="", compare=False)
+    """The key at which it stands in a config."""
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """What its part refuses in here is told with the keys that a user can set."""
+        try:
+            yield
+        except PartError as error:
+            if not self.where:
+                raise
+            raise UserError(error.args[0].replace(HERE, self.where)) from None
 
     def at(self, layer: int) -> "Option":
         """The option of that layer: the same one in every layer."""

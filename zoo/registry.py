@@ -80,7 +80,8 @@ class Registry(Generic[T]):
 
     def build(self, option: Option, *supplied: Any) -> T:
         """Construct the option: `supplied` are the positional arguments of the family, the option has the rest."""
-        return self.get(option.name)(*supplied, **option.values)
+        with option.placing():
+            return self.get(option.name)(*supplied, **option.values)
 
     def _discover(self) -> None:
         package = importlib.import_module(self.package)

@@ -44,7 +44,8 @@ def parse_option(family: str, node: Any, where: str) -> Option:
         raise UserError(f"{where} must be {article} {family}, chosen with {choosing(where)}=…; got {node!r}")
     cls = FAMILIES[family].get(node["name"])
     values = {key: value for key, value in node.items() if key != "name"}
-    return Option(node["name"], types.MappingProxyType(typed(cls, values, where, f"{family} '{node['name']}'")))
+    given = typed(cls, values, where, f"{family} '{node['name']}'")
+    return Option(node["name"], types.MappingProxyType(given), where)
 
 
 def typed(cls: type, values: Mapping[str, Any], where: str, what: str) -> dict[str, Any]:

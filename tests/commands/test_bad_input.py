@@ -22,6 +22,10 @@ SAYS = {
     "a word where a number belongs": (("model.d_model=wide",), "model.d_model must be a whole number"),
     "a quoted number": (("optimizer.lr='1e-3'",), "optimizer.lr must be a number"),
     "heads that do not divide": (("model.n_heads=3",), "must be a multiple of model.n_heads=3"),
+    "a window of nothing in a pattern": (
+        ("model/mixer=local_global", "model.mixer.local.window=0"),
+        "error: model.mixer.local.window=0 must be at least 1",
+    ),
     "groups that do not divide": (("model.mixer.n_kv_heads=3",), "must be a multiple"),
     "an objective for another topology": (("model/topology=encoder_only",), "objective 'causal' needs a topology"),
     "plain text where a source is read": (
@@ -66,7 +70,7 @@ SAYS = {
     "a hidden width beyond all counting": (("model.ffn.d_ff=9000000000000000000",), "larger than any memory could be"),
     "experts beyond all patience": (
         ("model/ffn=moe", "model.ffn.experts=1000000000"),
-        "moe: a layer has at most 10000 experts, got experts=1000000000",
+        "model.ffn.experts=1000000000 must be at most 10000",
     ),
     "a corpus with nothing to train on": (
         ("data.split=[0,1,0]",),

@@ -162,16 +162,16 @@ def test_a_router_that_sends_each_token_to_one_expert_gets_a_gradient_and_moves(
 
 
 def test_a_renormalised_single_gate_is_refused() -> None:
-    assert "renormalize with k=1 makes every weight 1" in refusal(ffn=option("ffn", "moe") | {"k": 1})
+    assert "model.ffn.renormalize=true with k=1 makes every weight 1" in refusal(ffn=option("ffn", "moe") | {"k": 1})
 
 
 @pytest.mark.parametrize("k", [0, 9, -1])
 def test_more_experts_for_a_token_than_there_are_is_refused(k: int) -> None:
-    assert refusal(ffn=option("ffn", "moe") | {"k": k}) == f"moe: k={k} must be between 1 and experts=8"
+    assert refusal(ffn=option("ffn", "moe") | {"k": k}) == f"model.ffn.k={k} must be between 1 and experts=8"
 
 
 def test_no_experts_at_all_are_refused_as_such() -> None:
-    assert refusal(ffn=option("ffn", "moe") | {"experts": 0}) == "moe: experts=0 must be at least 1"
+    assert refusal(ffn=option("ffn", "moe") | {"experts": 0}) == "model.ffn.experts=0 must be at least 1"
 
 
 def test_an_expert_that_is_a_mixture_is_refused() -> None:

@@ -122,8 +122,8 @@ def test_sinusoidal_with_an_odd_width_has_one_sine_more(width: int) -> None:
 )
 def test_rope_refuses_an_odd_number_of_turning_features_and_says_what_to_change(changes: dict[str, object]) -> None:
     message = refusal(**changes)
-    assert message.startswith("rope turns pairs of features, but fraction=")
-    for key in ("model.d_model", "model.n_heads", "model.mixer.head_dim", "model.position.fraction"):
+    assert message.startswith("rope turns pairs of features, but model.position.fraction=")
+    for key in ("model.d_model", "model.n_heads", "the head_dim of its mixer"):
         assert key in message
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from zoo.common import Common
 from zoo.context import Context
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.ffn import FFN, Auxiliary
 from zoo.knob import Knob
 from zoo.roles import Linear, Role
@@ -23,8 +23,9 @@ def hidden_width(d_model: int, d_ff: int | None, ratio: float, multiple_of: int)
 
     A plain FFN has 2·D·F weights and a gated one 3·D·F, so ratio 4 and ratio 8/3 are of equal size up to the rounding.
     """
-    if not ratio > 0 or multiple_of < 1 or (d_ff is not None and d_ff < 1):
-        raise UserError(f"an ffn needs d_ff, ratio and multiple_of above 0; got {d_ff}, {ratio} and {multiple_of}")
+    for key, value in {"d_ff": d_ff, "ratio": ratio, "multiple_of": multiple_of}.items():
+        if value is not None and not value > 0:
+            raise PartError(f"{HERE}.{key}={value} must be above 0")
     return max(1, round(d_model * ratio / multiple_of)) * multiple_of if d_ff is None else d_ff
 
 

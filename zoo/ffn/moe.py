@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from zoo.common import Common
 from zoo.context import Context
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.ffn import FFN, Auxiliary, ffns
 from zoo.ffn.routes import Routes
 from zoo.knob import Knob
@@ -56,20 +56,22 @@ class MixtureOfExperts(FFN):
     ):
         super().__init__(common)
         if experts < 1:
-            raise UserError(f"moe: experts={experts} must be at least 1")
+            raise PartError(f"{HERE}.experts={experts} must be at least 1")
         if not 1 <= k <= experts:
-            raise UserError(f"moe: k={k} must be between 1 and experts={experts}")
+            raise PartError(f"{HERE}.k={k} must be between 1 and experts={experts}")
         if experts > MOST_EXPERTS:
-            raise UserError(f"moe: a layer has at most {MOST_EXPERTS} experts, got experts={experts}")
-        if balance < 0 or router_z < 0:
-            raise UserError(f"moe: balance={balance} and router_z={router_z} must not be negative")
+            raise PartError(f"{HERE}.experts={experts} must be at most {MOST_EXPERTS}")
+        for key, value in {"balance": balance, "router_z": router_z}.items():
+            if value < 0:
+                raise PartError(f"{HERE}.{key}={value} must not be negative")
         if k == 1 and renormalize:
-            raise UserError(
-                "moe: renormalize with k=1 makes every weight 1, so the router learns nothing; set renormalize=false"
+            raise PartError(
+                f"{HERE}.renormalize=true with k=1 makes every weight 1, so that the router learns nothing; set it to"
+                " false"
             )
         kind = ffns.get(expert.name)
         if issubclass(kind, MixtureOfExperts) or kind.absent or not kind.per_position:
-            raise UserError("moe: an expert must be a dense ffn; choose one by model/ffn@model.ffn.expert=swiglu")
+            raise PartError(f"an expert must be a dense ffn; choose one with model/ffn@{HERE}.expert=swiglu")
         self.k, self.renormalize = k, renormalize
         self.balance, self.router_z = balance, router_z
         self.router = Linear(common.d_model, experts, bias=False, role=Role.ROUTER)

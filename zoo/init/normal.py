@@ -1,7 +1,7 @@
 import torch
 from torch import Tensor, nn
 
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.init import Init, inits
 from zoo.roles import Role
 
@@ -17,7 +17,7 @@ class Normal(Init):
 
     def __init__(self, *, std: float = 0.02, scale_residual: bool = False):
         if std <= 0:
-            raise UserError(f"model.init.std={std} must be above 0")
+            raise PartError(f"{HERE}.std={std} must be above 0")
         self.std = std
         self.scale_residual = scale_residual
 

@@ -47,14 +47,15 @@ def _option(option: Option, family: str, commons: list[Common]) -> Option:
     if not issubclass(cls, Part) or not says(cls, "unset"):
         return option
     values = {**defaults(cls), **option.values}
-    meanings = [cls.unset(common, values) for common in commons]
+    with option.placing():
+        meanings = [cls.unset(common, values) for common in commons]
     found = {}
     for key, value in option.values.items():
         if isinstance(value, Option) and of_zoo(cls):  # a plugin may have made it of other sizes
             value = _option(value, family_of(fields(cls)[key], family), commons)
         same = value is not None and all(key in one and one[key] == value for one in meanings)
         found[key] = None if same else value
-    return Option(option.name, MappingProxyType(found))
+    return replace(option, values=MappingProxyType(found))
 
 
 def _across(choice: Choice) -> Choice:
@@ -64,5 +65,5 @@ def _across(choice: Choice) -> Choice:
         cls = FAMILIES["mixer"].get(option.name)
         keys = cls.idle_across & option.values.keys() if says(cls, "idle_across") else ()
         idle: Mapping[str, Any] = dict.fromkeys(keys)
-        options[key] = Option(option.name, MappingProxyType({**option.values, **idle}))
+        options[key] = replace(option, values=MappingProxyType({**option.values, **idle}))
     return Pattern(choice.layers, MappingProxyType(options)) if isinstance(choice, Pattern) else options[choice.name]

@@ -8,7 +8,7 @@ from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context, Scores
 from zoo.dropout import Dropout
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.knob import Knob
 from zoo.mixer import Mixer, mixers
 from zoo.mixer.key_values import KeyValues, MemoryKeyValues, Ring
@@ -49,18 +49,18 @@ class Attention(Mixer):
         super().__init__(common)
         d_model, heads = common.d_model, common.n_heads
         if head_dim is None and d_model % heads:
-            raise UserError(
-                f"model.d_model={d_model} must be a multiple of model.n_heads={heads}, or model.mixer.head_dim be set"
+            raise PartError(
+                f"model.d_model={d_model} must be a multiple of model.n_heads={heads}, or {HERE}.head_dim be set"
             )
         groups = heads if n_kv_heads is None else n_kv_heads
         if groups < 1 or heads % groups:
-            raise UserError(f"model.n_heads={heads} must be a multiple of model.mixer.n_kv_heads={groups}")
+            raise PartError(f"model.n_heads={heads} must be a multiple of {HERE}.n_kv_heads={groups}")
         if window is not None and window < 1:
-            raise UserError(f"model.mixer.window={window} must be at least 1 (a position sees itself)")
+            raise PartError(f"{HERE}.window={window} must be at least 1 (a position sees itself)")
         if head_dim is not None and head_dim < 1:
-            raise UserError(f"model.mixer.head_dim={head_dim} must be at least 1")
+            raise PartError(f"{HERE}.head_dim={head_dim} must be at least 1")
         if dropout is not None and not 0 <= dropout < 1:
-            raise UserError(f"model.mixer.dropout={dropout} must be at least 0 and below 1")
+            raise PartError(f"{HERE}.dropout={dropout} must be at least 0 and below 1")
         bias = common.bias if bias is None else bias
         self.head_dim = d_model // heads if head_dim is None else head_dim
         self.heads, self.groups, self.window = heads, groups, window

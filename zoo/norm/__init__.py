@@ -6,7 +6,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.part import Part
 from zoo.registry import Registry
 
@@ -29,7 +29,7 @@ class Norm(Part):
 def checked(eps: float) -> float:
     """The eps of a norm. Raises UserError below 0, where its root may not exist."""
     if not eps >= 0:
-        raise UserError(f"model.norm.eps={eps} must be at least 0")
+        raise PartError(f"{HERE}.eps={eps} must be at least 0")
     return eps
 
 

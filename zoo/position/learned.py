@@ -3,7 +3,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from zoo.common import Common
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.position import Position, positions
 from zoo.roles import Role, set_role
 from zoo.sequence import Sequence
@@ -20,7 +20,7 @@ class Learned(Position):
     def __init__(self, common: Common, *, max_positions: int):
         super().__init__(common)
         if max_positions < 1:
-            raise UserError(f"learned positions need a table: max_positions={max_positions} must be at least 1")
+            raise PartError(f"{HERE}.max_positions={max_positions} must be at least 1: learned positions need a table")
         self.limit = max_positions
         self.weight = nn.Parameter(torch.empty(max_positions, common.d_model))
         set_role(self, "weight", Role.POSITION)

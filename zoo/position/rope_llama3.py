@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.common import Common
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.position import positions
 from zoo.position.rotary import Rotary, checked
 
@@ -36,7 +36,7 @@ class Llama3RoPE(Rotary):
     ):
         super().__init__(common, base=base, fraction=fraction, layout=layout)
         if not high > low:
-            raise UserError(f"model.position.high={high} must be above model.position.low={low}")
+            raise PartError(f"{HERE}.high={high} must be above {HERE}.low={low}")
         self.factor, self.trained = checked(factor, trained), trained
         self.low, self.high = low, high
 

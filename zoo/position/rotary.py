@@ -9,7 +9,7 @@ from torch import Tensor
 from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.materialized import materialized
 from zoo.mixer import Mixer
 from zoo.position import Position
@@ -28,9 +28,9 @@ class Rotary(Position):
     def __init__(self, common: Common, *, base: float, fraction: float, layout: Literal["half", "interleaved"]):
         super().__init__(common)
         if not 0 < fraction <= 1:
-            raise UserError(f"model.position.fraction={fraction} must be above 0 and at most 1")
+            raise PartError(f"{HERE}.fraction={fraction} must be above 0 and at most 1")
         if not base > 0:
-            raise UserError(f"model.position.base={base} must be above 0")
+            raise PartError(f"{HERE}.base={base} must be above 0")
         self.base = base
         self.fraction = fraction
         self.layout = layout
@@ -39,9 +39,9 @@ class Rotary(Position):
         super().check(mixer, name)
         width = self.turning(mixer.head_dim)
         if width % 2 or width == 0:
-            raise UserError(
-                f"rope turns pairs of features, but fraction={self.fraction} of head_dim={mixer.head_dim} is {width};"
-                " change model.d_model, model.n_heads, model.mixer.head_dim or model.position.fraction to make it even"
+            raise PartError(
+                f"rope turns pairs of features, but {HERE}.fraction={self.fraction} of head_dim={mixer.head_dim} is"
+                f" {width}; change it, model.d_model, model.n_heads or the head_dim of its mixer to make it even"
             )
 
     def turning(self, head_dim: int) -> int:
@@ -102,7 +102,7 @@ def checked(factor: float, trained: int = 1) -> float:
     """The factor of a scaling. Raises UserError below 1, where a text would be shorter than trained, and for a trained
     length of no positions."""
     if not factor >= 1:
-        raise UserError(f"model.position.factor={factor} must be at least 1")
+        raise PartError(f"{HERE}.factor={factor} must be at least 1")
     if trained < 1:
-        raise UserError(f"model.position.trained={trained} must be at least 1")
+        raise PartError(f"{HERE}.trained={trained} must be at least 1")
     return factor

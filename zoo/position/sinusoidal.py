@@ -3,7 +3,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from zoo.common import Common
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.position import Position, positions
 from zoo.sequence import Sequence
 
@@ -19,7 +19,7 @@ class Sinusoidal(Position):
     def __init__(self, common: Common, *, base: float = 10000.0):
         super().__init__(common)
         if not base > 0:
-            raise UserError(f"model.position.base={base} must be above 0")
+            raise PartError(f"{HERE}.base={base} must be above 0")
         self.width = common.d_model
         self.base = base
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from zoo.ability import Ability
 from zoo.common import Common
 from zoo.context import Context
-from zoo.errors import UserError
+from zoo.errors import HERE, PartError
 from zoo.position import Position, positions
 from zoo.roles import Role, set_role
 
@@ -40,8 +40,8 @@ class T5Bias(Position):
         self.both_sides = not common.causal if both_sides is None else both_sides
         sided = buckets // 2 if self.both_sides else buckets
         if sided < 2 or (self.both_sides and buckets % 2) or max_distance <= sided // 2:
-            raise UserError(
-                f"model.position.buckets={buckets} must be even and at least 4, and max_distance={max_distance} above"
+            raise PartError(
+                f"{HERE}.buckets={buckets} must be even and at least 4, and max_distance={max_distance} above"
                 " half of a side's buckets"
             )
         self.sided, self.max_distance = sided, max_distance
