@@ -34,6 +34,9 @@ FEW = 24
 _notes: list[Note] = []
 """The note of the job that this process is at."""
 
+_taken: set[Path] = set()
+"""Folders of sweeps whose jobs this process launches, and nobody else meanwhile."""
+
 
 class MakeFolder(Callback):
     """Hydra calls it (`hydra.callbacks` in conf/train.yaml) before the first job, in the process that launches."""
@@ -65,6 +68,7 @@ class MakeFolder(Callback):
             except OSError:
                 return
             os.environ[VARIABLE] = str(path)
+            take(path)
             return
 
 
@@ -74,8 +78,14 @@ def folder() -> Path | None:
     return None if path is None else Path(path)
 
 
+def take(root: Path) -> None:
+    """The jobs of that folder are launched by this process: in the end it tells how they ended."""
+    _taken.add(root)
+
+
 def forget() -> None:
     """A new command begins: it is no job of the sweep that may have started it."""
+    _taken.clear()
     for name in (VARIABLE, NUMBER, LAUNCHER):
         os.environ.pop(name, None)
 
@@ -145,14 +155,17 @@ def _run(function: Callable[[Any], Any], config: Any, note: Note, root: Path) ->
 
 
 def report() -> int:
-    """Print how the jobs of the sweep ended, if there was one; returns the exit code: 2 when all that failed was bad
-    input, 1 when something else failed."""
+    """Print how the jobs of the sweep ended, if there was one that this process took; returns the exit code: 2 when all
+    that failed was bad input, 1 when something else failed."""
     path = folder()
+    taken = path in _taken
     forget()
     notes = {} if path is None else read_notes(path)
     if path is None or not notes:
         if path is not None:
             _discard(path)
+        return 0
+    if not taken:  # refused beside what it did before, or what another process does now
         return 0
     few = len(notes) <= FEW
     table = Table(box=None, header_style="bold", pad_edge=False)

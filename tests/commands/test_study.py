@@ -121,6 +121,8 @@ def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(
         (0.01, 1),
     ]
     assert states(place) == ["done", "done", "diverged", "done"]
+    refused = command("train", *words, "optimizer.lr=1")
+    assert (refused.code, refused.out) == (2, "")  # how the jobs ended before is not what it did
     folders = [note["folder"] for note in notes(place).values()]
     assert command("train", *words).code == 1
     assert [note["folder"] for note in notes(place).values()] == folders  # also of the run that had diverged
@@ -190,6 +192,7 @@ def test_a_study_that_is_killed_or_interrupted_saves_its_runs_and_goes_on(comman
         second = command("train", *given(place), *words)
         assert second.code == 2
         assert "another process runs" in second.err
+        assert (second.out, second.err.count("\n")) == ("", 1)  # nothing of the jobs, which are not its own
         workers = {note.pid for note in read_notes(place / "runs/studies/mine").values()}
         assert len(workers) == 2
         study.kill()

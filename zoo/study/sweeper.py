@@ -161,6 +161,7 @@ class StudySweeper(Sweeper):
     def _run(self, plan: Plan, first: list[Job], root: Path) -> None:
         """Both phases. The study's file is written before each, with the jobs that are known by then: where an earlier
         start had come to the end of the first phase, those of the second too."""
+        sweep.take(root)
         command = shlex.join(["python", "train.py", *sys.argv[1:]])
         (root / STOP).unlink(missing_ok=True)
         later = len(plan.second({one.name: {} for one in plan.study.variants}, 0))
