@@ -485,9 +485,9 @@ def test_variants_that_end_alike_are_not_told_apart(tmp_path: Path) -> None:
 def test_how_far_above_the_floor_is_said_in_total_and_by_skill_beside_chance(tmp_path: Path) -> None:
     folder = write_study(tmp_path, lambda variant, _, seed: 2.0 + seed / 8 + (variant == "other"), seeds=range(2))
     rows = [line.split(" | ") for line in section(built(folder), "skills").splitlines() if line.startswith("| ")]
-    total = [row[2:4] for row in rows if row[0] == "| in total"]
+    total = [row[3:5] for row in rows if row[0] == "| in total"]
     assert total == [["0.562", "0.500 … 0.625"], ["1.562", "1.500 … 1.625"]]  # of a floor of 1.5
-    recall = [row[4:6] for row in rows if row[0] == "| recall"]
+    recall = [row[5:7] for row in rows if row[0] == "| recall"]
     assert recall == [["0.500", "0.125"]] * 2
 
 
@@ -508,14 +508,14 @@ def test_a_variant_without_words_at_a_distance_is_not_the_nearest_there(tmp_path
             ("4–7", "4–7"),
         ),  # a word is five bytes
         ({"words": (90, 90), "determined_words": (11, 50), "tokens": (450, 450)}, ("8–15", "4–7")),
-        ({"words": (2, 9), "determined_words": (9, 9), "tokens": (55, 70)}, ("4–7", "8–15")),  # none has enough
+        ({"words": (2, 9), "determined_words": (9, 9), "tokens": (55, 70)}, None),
         ({"tokens": (2, 70)}, ("4–7", "4–7")),  # as runs of before have it
         ({"tokens": (55, 70)}, ("8–15", "8–15")),
     ],
     ids=["few words", "few determined", "few anywhere", "older, few", "older, enough"],
 )
 def test_no_title_is_made_of_a_distance_with_few_words(
-    tmp_path: Path, few: dict[str, tuple[int, int]], at: tuple[str, str]
+    tmp_path: Path, few: dict[str, tuple[int, int]], at: tuple[str, str] | None
 ) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.1}), ("base", "other"), range(2))
     assert "Recall, 8–15 words back" in section(built(folder), "distances")
@@ -526,8 +526,42 @@ def test_no_title_is_made_of_a_distance_with_few_words(
             recall[f"{counted}_by_distance"] = {one: far if one == "8–15" else near for one in recall["by_distance"]}
         write(file, scores)
     said = section(built(folder), "distances")
+    if at is None:
+        assert said.count("Recall, by words back: each distance on fewer than 50 words, too few to tell") == 2
+        assert not re.search("Recall.*(nearest|most often)", said)
+        return
     assert f"Recall, {at[0]} words back: nearest to the floor is" in said
     assert f"Recall, {at[1]} words back: `base` is right most often" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"words": (200, 200, 49)}, "differ most in agreement: 0.300 nats, and `base` is nearest to the floor"),
+        ({"words": (200, 200, 50)}, "differ most in recall: 1.300 nats, and `base` is nearest to the floor"),
+        ({"words": (200, 9, 9)}, "differ most in grammar: 0.100 nats, and `base` is nearest to the floor"),
+        ({"words": (49, 9, 0), "tokens": (90, 90, 90)}, "Loss above the floor: each skill on fewer than 50 words"),
+        ({"tokens": (200, 200, 49)}, "differ most in agreement: 0.300 nats"),  # as runs of before have it
+    ],
+)
+def test_no_title_is_made_of_a_skill_with_few_words(
+    tmp_path: Path, words: dict[str, tuple[int, int, int]], said: str
+) -> None:
+    """One variant is 0.1, 0.3 and 1.3 nats further from the floor than the other, skill by skill."""
+    folder = write_study(tmp_path, lambda *job: 2.0, seeds=range(2))
+    for number in range(4):
+        file = tmp_path / f"run-{number}" / "scores.json"
+        scores = json.loads(file.read_text())
+        found = scores["test"]["skills"]
+        for place, (skill, further) in enumerate({"grammar": 0.1, "agreement": 0.3, "recall": 1.3}.items()):
+            found[skill]["loss"] = 2.0 + further * (number >= 2)
+            found[skill] |= {key: counts[place] for key, counts in words.items()}
+        write(file, scores)
+    report = built(folder)
+    told = section(report, "skills")
+    assert said in told.partition("|")[0]
+    column = [row.split(" | ")[2] for row in told.splitlines() if row.startswith("| agreement")]
+    assert column == [str(words["words"][1]) if "words" in words else "—"] * 2
 
 
 def test_held_out_text_that_stands_in_train_is_told(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from zoo.page import Axis, Block, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.chance import chance
+from zoo.study.report.enough import TOO_FEW, with_enough
 from zoo.study.report.findings import Findings
 from zoo.study.report.lead import lead, numbers
 from zoo.study.report.numbers import mean
@@ -12,8 +13,6 @@ from zoo.study.run import Run
 TITLE = "Recall by distance"
 FIGURES = 3
 FIRST = ("recall", "copying")
-ENOUGH = 50
-"""Words of a run, whose tokens stand or fall together: a distance with fewer is drawn, but no title is made of it."""
 WORDS, DETERMINED = "words_by_distance", "determined_words_by_distance"
 TOKENS = "tokens_by_distance"
 """All that older runs say of how many there are."""
@@ -66,13 +65,17 @@ def _figure(findings: Findings, skill: str, found: dict[str, dict[str, list[floa
     ]
     rows = [[name, *(mean(one.get(d, [])) for d in distances)] for name, one in found.items()]
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "nats above the floor, by words back")
+    y = Axis("loss above the floor (nats per target)")
+    return Figure(_nearest(findings, skill, distances), marks, Axis("words back", categories=distances), y, table)
+
+
+def _nearest(findings: Findings, skill: str, distances: list[str]) -> str:
     far = _farthest(findings, skill, distances, WORDS)
+    if far is None:
+        return f"{skill.capitalize()}, by words back: each distance {TOO_FEW}"
     first = lead(numbers(findings.evidence, _at(skill, far, "by_distance")))
     said = f"{skill.capitalize()}, {far} words back: nearest to the floor is `{first.best}`"
-    title = f"{said}, {first.value:.3f} nats above it{first.noise}"
-    return Figure(
-        title, marks, Axis("words back", categories=distances), Axis("loss above the floor (nats per target)"), table
-    )
+    return f"{said}, {first.value:.3f} nats above it{first.noise}"
 
 
 def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float]]]) -> Figure:
@@ -90,12 +93,18 @@ def _right(findings: Findings, skill: str, found: dict[str, dict[str, list[float
         marks.append(line("chance", distances, [guessed] * len(distances), len(findings.question.names)))
         rows.append(["chance", *[guessed] * len(distances)])
     table = Table([Column("variant"), *(Column(d, 3) for d in distances)], rows, "share right, by words back")
+    title = _most_right(findings, skill, distances, guessed)
+    return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
+
+
+def _most_right(findings: Findings, skill: str, distances: list[str], guessed: float | None) -> str:
     far = _farthest(findings, skill, distances, DETERMINED)
+    if far is None:
+        return f"{skill.capitalize()}, by words back: each distance {TOO_FEW}"
     first = lead(numbers(findings.evidence, _at(skill, far, "determined_by_distance")), highest=True)
     than = "" if guessed is None else f", where chance gives {guessed:.1%}"
     said = f"{skill.capitalize()}, {far} words back: `{first.best}` is right most often"
-    title = f"{said}, in {first.value:.1%}{first.noise}{than}"
-    return Figure(title, marks, Axis("words back", categories=distances), Axis("share right"), table)
+    return f"{said}, in {first.value:.1%}{first.noise}{than}"
 
 
 def _at(skill: str, distance: str, key: str) -> Callable[[Run], float | None]:
@@ -103,12 +112,11 @@ def _at(skill: str, distance: str, key: str) -> Callable[[Run], float | None]:
     return lambda run: mean(_by_distance([run], key).get(skill, {}).get(distance, []))
 
 
-def _farthest(findings: Findings, skill: str, distances: list[str], counted: str) -> str:
-    """The last distance at which a run has enough words, or that with the most; the last of all, where none says so."""
+def _farthest(findings: Findings, skill: str, distances: list[str], counted: str) -> str | None:
+    """The last distance at which a run has enough words; None where none has."""
     runs = [run for name in findings.evidence.shown for run in findings.evidence.done(name)]
     known = _by_distance(runs, counted).get(skill) or _by_distance(runs, TOKENS).get(skill, {})
-    most = {one: max(known.get(one, [0])) for one in reversed(distances)}
-    return next((one for one, count in most.items() if count >= ENOUGH), max(most, key=lambda one: most[one]))
+    return next(reversed(with_enough(distances, known)), None)
 
 
 def _start(distance: str) -> float:

@@ -2,6 +2,7 @@
 
 from zoo.page import Axis, Cell, Column, Figure, Section, Table, line
 from zoo.study.report.chance import chance
+from zoo.study.report.enough import TOO_FEW, with_enough
 from zoo.study.report.findings import Findings
 from zoo.study.report.lead import lead, numbers
 from zoo.study.report.numbers import mean, spread
@@ -27,7 +28,7 @@ def section(findings: Findings) -> Section:
     ]
     table = Table(
         [
-            *(Column("skill"), Column("variant"), Column("above the floor (nats per target)", 3)),
+            *(Column("skill"), Column("variant"), Column("words"), Column("above the floor (nats per target)", 3)),
             *(Column("least … greatest seed"), Column("right, of what is determined", 3)),
             *(Column("chance", 3), Column("seeds")),
         ],
@@ -44,14 +45,16 @@ def _rows(findings: Findings, above: dict[str, dict[str, list[float]]], skills: 
     runs = {name: findings.evidence.done(name) for name in above}
     total = {name: _total(done) for name, done in runs.items()}
     rows: list[list[Cell]] = [
-        ["in total", name, mean(one), spread(one), None, None, len(one)] for name, one in total.items() if one
+        ["in total", name, None, mean(one), spread(one), None, None, len(one)] for name, one in total.items() if one
     ]
-    right = {name: _right(done) for name, done in runs.items()}
+    right = {name: _values(done, "determined_accuracy") for name, done in runs.items()}
+    words = {name: _values(done, "words") for name, done in runs.items()}
     for skill in skills:
         for name, one in above.items():
             if values := one.get(skill):
                 known = (mean(right[name].get(skill, [])), chance(runs[name], skill))
-                rows.append([skill, name, mean(values), spread(values), *known, len(values)])
+                least = min(words[name].get(skill, []), default=None)
+                rows.append([skill, name, least, mean(values), spread(values), *known, len(values)])
     return rows
 
 
@@ -70,18 +73,22 @@ def _by_skill(runs: list[Run]) -> dict[str, list[float]]:
     return found
 
 
-def _right(runs: list[Run]) -> dict[str, list[float]]:
-    """Share of the determined targets that are predicted right, by skill."""
-    found: dict[str, list[float]] = {}
+def _values(runs: list[Run], key: str) -> dict[str, list[int | float]]:
+    """What each run has at that key, by skill."""
+    found: dict[str, list[int | float]] = {}
     for run in runs:
         for skill, one in run.scores.get("test", {}).get("skills", {}).items():
-            if isinstance(one.get("determined_accuracy"), int | float):
-                found.setdefault(skill, []).append(one["determined_accuracy"])
+            if isinstance(one.get(key), int | float):
+                found.setdefault(skill, []).append(one[key])
     return found
 
 
 def _title(findings: Findings, above: dict[str, dict[str, list[float]]], skills: list[str]) -> str:
-    """The skill in which the variants differ most."""
+    """The skill in which the variants differ most, of those with enough words. Older runs only say how many tokens."""
+    runs = [run for name in above for run in findings.evidence.done(name)]
+    skills = with_enough(skills, _values(runs, "words") or _values(runs, "tokens"))
+    if not skills:
+        return f"Loss above the floor: each skill {TOO_FEW}"
     means = {skill: {name: mean(one[skill]) or 0.0 for name, one in above.items() if skill in one} for skill in skills}
     apart = {skill: max(one.values()) - min(one.values()) for skill, one in means.items()}
     widest = max(apart, key=lambda skill: apart[skill])
