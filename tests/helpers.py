@@ -25,6 +25,7 @@ from zoo.mixer import mixers
 from zoo.mixer.backend import BACKENDS
 from zoo.model import Model, Output
 from zoo.norm import norms
+from zoo.objective import objectives
 from zoo.option import Option
 from zoo.paths import CONF
 from zoo.position import Position, positions
@@ -192,6 +193,15 @@ def _lacks(mixer: Option, needs: frozenset[Ability]) -> list[str]:
 CAUSAL_TOPOLOGIES = [
     name for name in TOPOLOGIES if Ability.CAUSAL in topologies.get(option("topology", name)["name"]).needs
 ]
+
+SERVED = [
+    (objective, kind, topology)
+    for objective in files("objective")
+    for kind in sorted(objectives.get(objective).reads)
+    for topology in TOPOLOGIES
+    if objectives.get(objective).serves(topologies.get(option("topology", topology)["name"]).traits)
+]
+"""Every objective with each kind of data that it reads and each topology that it serves."""
 
 
 def draw(rows: int, length: int = LENGTH, *, seed: int = 0, vocabulary: int = VOCABULARY) -> Tensor:

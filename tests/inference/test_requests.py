@@ -1,13 +1,21 @@
 """One request after another, and what may not leak from one into the next."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 
 from tests.helpers import OPTIONS, build, draw, model, model_node, real_of, with_window
-from tests.inference.runs import rigged_run
+from tests.inference.runs import rigged_run, run_of
 from zoo.errors import UserError
 from zoo.inference.complete import complete
+from zoo.inference.fill import fill
 from zoo.inference.generate import generate
+from zoo.inference.influence import influence
+from zoo.inference.looking import look
+from zoo.probe import probe
+from zoo.run import Run
 
 
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
@@ -61,3 +69,24 @@ def test_a_text_that_stops_inside_a_character_ends_with_one_replacement_mark() -
     run = rigged_run("naïve 👩‍👩‍👧".encode())
     assert complete(run, "a", max_new_tokens=25) == ["naïve 👩‍👩‍👧"]
     assert complete(run, "a", max_new_tokens=3) == ["na\ufffd"]
+
+
+REQUESTS: dict[str, Callable[[Run], Any]] = {
+    "generate": lambda run: generate(run.model, draw(2, 3), max_new_tokens=8).tolist(),
+    "beams": lambda run: generate(run.model, draw(2, 3), max_new_tokens=8, beams=2).tolist(),
+    "draft": lambda run: generate(run.model, draw(1, 3), max_new_tokens=8, draft=run.model).tolist(),
+    "fill": lambda run: fill(run, "the [MASK] is [MASK]"),
+    "look": lambda run: [one.weights.tolist() for one in look(run.model, draw(1, 6)).looked],
+    "influence": lambda run: influence(run.model, draw(1, 6))[0].tolist(),
+    "probe": lambda run: probe(run.model),
+}
+
+
+@pytest.mark.unchecked
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_model_that_is_training_answers_without_dropout_and_goes_on_training(name: str) -> None:
+    run = run_of("bert" if name == "fill" else "modern", dropout=0.5)
+    wanted = REQUESTS[name](run)
+    run.model.train()
+    assert REQUESTS[name](run) == wanted
+    assert all(module.training for module in run.model.modules())

@@ -1,6 +1,6 @@
 """How sublayers meet the residual stream, and which norm closes a stack."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 import torch
@@ -28,20 +28,25 @@ def stacks(model: Model) -> list[Stack]:
     return [module for module in model.modules() if isinstance(module, Stack)]
 
 
-def run(block: Block, **changes: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """A stream with mean 5, before and after one block."""
-    x = noise(2, 6, 16) + 5
-    return x, block(x, context(plain_sequence(6), **changes))[0]
+def run(block: Block) -> tuple[torch.Tensor, torch.Tensor]:
+    """A stream with mean 5, before and after one block, which has something to read."""
+    x, seen = noise(2, 6, 16) + 5, context(plain_sequence(6))
+    cross = replace(seen, causal=False, memory=noise(2, 6, 16, seed=1), memo={})
+    return x, block(x, replace(seen, cross=cross))[0]
 
 
+@pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("norm", OPTIONS["norm"])
 @pytest.mark.parametrize("name", OPTIONS["block"])
-def test_a_block_of_silent_sublayers_is_the_identity_or_a_norm(name: str, norm: str) -> None:
+def test_a_block_of_silent_sublayers_is_the_identity_or_a_norm(name: str, norm: str, topology: str) -> None:
     """Pre-norm adds to the stream itself; post-norm normalises the sum."""
-    block = silence(model(block=name, norm=norm)).topology.stack.blocks[0]
+    block = silence(model(block=name, norm=norm, topology=topology)).topology.stack.blocks[0]
     x, y = run(block)
     if block.closes:
-        assert close(y, block.ffn_norm(block.alpha * block.mixer_norm(block.alpha * x)), 1e-4)
+        expected = x
+        for one in (block.mixer_norm, block.cross_norm, block.ffn_norm):
+            expected = expected if one is None else one(block.alpha * expected)
+        assert close(y, expected, 1e-4)
     else:
         assert torch.equal(y, x)
 

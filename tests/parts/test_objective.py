@@ -1,14 +1,18 @@
 """Where a prefix ends, and which predictions after it are scored."""
 
+import pytest
 import torch
+from torch import Tensor
 
-from tests.helpers import TOPOLOGIES, draw, files, option, real_of
+from tests.helpers import SERVED, TOPOLOGIES, build, close, draw, files, model_node, option, real_of
 from zoo.data.batch import Notes, PairBatch, TextBatch
 from zoo.data.special import Special
+from zoo.model import Output
 from zoo.objective import Task, objectives
 from zoo.topology import topologies
 
-SPECIAL = Special.after(13)
+WORDS = 13
+SPECIAL = Special.after(WORDS)
 
 
 def task(objective: str, topology: str, batch: TextBatch | PairBatch, **values: float) -> Task:
@@ -101,3 +105,62 @@ def test_every_objective_serves_a_topology_that_has_an_option_file() -> None:
     there = [topologies.get(option("topology", name)["name"]).traits for name in TOPOLOGIES]
     for name in files("objective"):
         assert any(objectives.get(name).serves(traits) for traits in there)
+
+
+# --- through a model ------------------------------------------------------------------------------------------------
+
+
+def asked(objective: str, topology: str, batch: TextBatch | PairBatch) -> tuple[Task, Output]:
+    """The task of two rows, and what a small model with experts answers."""
+
+    def draws(length: int, each: int) -> Tensor:
+        return torch.rand(2, length, each, generator=torch.Generator().manual_seed(0))
+
+    traits = topologies.get(option("topology", topology)["name"]).traits
+    one = objectives.get(objective)().prepare(batch, SPECIAL, traits, draws)
+    return one, build(model_node(topology=topology, ffn="moe"), vocabulary=SPECIAL.mask + 1)(**one.inputs)
+
+
+def padded(tokens: Tensor, real: Tensor, seed: int) -> Tensor:
+    """The real tokens, and anything else where there is padding."""
+    return torch.where(real, tokens, draw(*tokens.shape, seed=seed))
+
+
+@pytest.mark.parametrize(("objective", "kind", "topology"), SERVED)
+@torch.no_grad()
+def test_what_stands_in_padding_moves_no_prediction_and_no_loss_of_a_part(
+    objective: str, kind: str, topology: str
+) -> None:
+    found = []
+    for seed in (1, 2):
+        tokens, real = draw(2, 20), real_of([20, 13], 20, "right")
+        batch: TextBatch | PairBatch = TextBatch(padded(tokens, real, seed), real)
+        if kind == "pairs":
+            target_real = real_of([7, 12], 12, "right")
+            batch = PairBatch(batch.tokens, real, padded(draw(2, 12, seed=3), target_real, seed), target_real)
+        one, out = asked(objective, topology, batch)
+        found.append((one.targets[one.weights > 0], out.logits[one.weights > 0], out.auxiliary["balance"]))
+    assert len(found[0][0]) > 0
+    assert all(close(a, b) for a, b in zip(*found, strict=True))
+
+
+LOWER = 6
+"""Tokens of the first document are below it, those of the second are not."""
+
+
+@pytest.mark.parametrize(("objective", "topology"), [(name, where) for name, kind, where in SERVED if kind == "text"])
+@pytest.mark.parametrize("changed", [0, 1])
+@torch.no_grad()
+def test_no_prediction_depends_on_another_document_of_its_row(objective: str, topology: str, changed: int) -> None:
+    """The cut of a window falls into the second document of the first row, and into the first of the second."""
+    documents = (torch.arange(20) >= torch.tensor([[8], [13]])).long()
+    texts = [draw(2, 20, vocabulary=LOWER), LOWER + draw(2, 20, vocabulary=WORDS - LOWER)]
+    answers = []
+    for seed in (1, 2):
+        texts[changed] = LOWER * changed + draw(2, 20, seed=seed, vocabulary=LOWER)
+        answers.append(asked(objective, topology, TextBatch(torch.where(documents == 0, *texts), None, documents)))
+    (one, before), (two, after) = answers
+    kept = (one.weights > 0) & ((one.targets < LOWER) == bool(changed))
+    assert kept.any()
+    assert torch.equal(one.targets[kept], two.targets[kept])
+    assert close(before.logits[kept], after.logits[kept])

@@ -23,13 +23,16 @@ from tests.helpers import (
     option,
     part,
     plain_sequence,
+    randomise,
     real_of,
     refusal,
 )
-from zoo.context import Scores
+from zoo.context import Context, Scores
 from zoo.dropout import Dropout
 from zoo.errors import UserError
-from zoo.position import Position
+from zoo.mixer.backend import BACKENDS
+from zoo.position import Position, positions
+from zoo.schema import parse_option
 from zoo.sequence import Sequence
 
 FAR = 4096
@@ -91,6 +94,22 @@ def test_sinusoidal_waves_are_exact_to_the_end_of_a_long_context_in_any_dtype(dt
     angles = torch.arange(FAR)[:, None] * 10000.0 ** (-torch.arange(0, 16, 2).double() / 16)
     assert close(waves[:, 0::2], angles.sin(), 1e-3 + torch.finfo(dtype).eps)
     assert close(waves[:, 1::2], angles.cos(), 1e-3 + torch.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", HALF)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", [name for name in OPTIONS["position"] if name != "learned"])
+@torch.no_grad()
+def test_places_far_out_are_as_good_as_the_first_in_any_dtype(name: str, backend: str, dtype: torch.dtype) -> None:
+    """A layer in half precision differs from the one in float32 by rounding, wherever in a long context it is."""
+    scheme = randomise(positions.build(parse_option("position", option("position", name), "position"), common()))
+    mixer, x = randomise(part("mixer", "attention")), noise(1, 12, 16)
+    for start in (0, FAR - 12):
+        sequence = Sequence(torch.arange(start, start + 12)[None])
+        seen = Context(sequence, sequence, True, scheme, BACKENDS[backend])
+        exact = mixer.float()(scheme.float().embed(x, sequence), seen)
+        half = mixer.to(dtype)(scheme.to(dtype).embed(x.to(dtype), sequence), replace(seen, memo={}))
+        assert (half.float() - exact).norm() < 4 * torch.finfo(dtype).eps * exact.norm()
 
 
 @pytest.mark.parametrize("name", OPTIONS["position"])

@@ -1,6 +1,7 @@
 """Models go out to transformers and come in from there with equal logits, or are refused with the reason."""
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import zoo
 from tests.published.models import CASES, FAMILIES, VARIANTS, in_transformers, logits, run_of, theirs
 from zoo.errors import UserError
 from zoo.published.family import families
+from zoo.published.settings import REQUIRED, Key, OneOf
 from zoo.published.writing import expressed
 
 TOLERANCE = 1e-5
@@ -75,6 +77,29 @@ def test_a_model_of_transformers_computes_the_same_here(name: str, values: dict[
     assert_equal(logits(run.model), logits(model))
     with pytest.raises(UserError, match="came without a tokenizer of the zoo"):
         run.tokenizer.encode(b"a text")
+
+
+def optional(template: Any) -> Iterator[str]:
+    """The keys of config.json that may be left out for a value of their own."""
+    match template:
+        case Key(name, _, also, default):
+            yield from () if default in (REQUIRED, None) else (name, *also)
+        case OneOf(key, cases):
+            yield from (*optional(key), *optional(dict(cases)))
+        case Mapping():
+            for one in template.values():
+                yield from optional(one)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_a_config_leaves_out_is_what_transformers_takes_it_for(name: str, tmp_path: Path) -> None:
+    keys = sorted({key.partition(".")[0] for key in optional(families()[name].template)})
+    model = theirs(name)
+    usual = type(model.config)().to_dict()
+    theirs(name, **{key: usual[key] for key in keys}).save_pretrained(tmp_path)
+    edit(tmp_path / "config.json", **dict.fromkeys(keys))
+    said = expressed(zoo.load(tmp_path).config)[1]
+    assert {key: said[key] for key in keys} == {key: usual[key] for key in keys}
 
 
 def test_every_family_is_tried_beyond_its_defaults() -> None:

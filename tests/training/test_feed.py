@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.helpers import PRESETS, TOPOLOGIES, composed, files, model_node, option
+from tests.helpers import PRESETS, SERVED, TOPOLOGIES, composed, model_node, option
 from zoo.assembly import build_model
 from zoo.config import parse, parse_model
 from zoo.data.batches import Loader
@@ -56,15 +56,6 @@ def feed(objective: str, kind: str, topology: str, batch_size: int = ROWS) -> Fe
     built = objectives.build(Option(objective))
     splits = ["train", "validation"]
     return Feed(CORPORA[kind], built, traits, batch_size=batch_size, context=CONTEXT, splits=splits)
-
-
-SERVED = [
-    (objective, kind, topology)
-    for objective in files("objective")
-    for kind in sorted(objectives.get(objective).reads)
-    for topology in TOPOLOGIES
-    if serves(objective, topology)
-]
 
 
 def plain(tasks: list[Task]) -> list[Any]:

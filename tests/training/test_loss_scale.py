@@ -9,16 +9,23 @@ from tests.training.tiny_training import CPU, Tiny, tasks
 from zoo.training.divergence import Diverged
 from zoo.training.loop import Step, fit
 from zoo.training.loss_scale import LossScale
-from zoo.training.optimizer.sgd import SGD
+from zoo.training.optimizer import optimizers
 from zoo.training.schedule.constant import Constant
 
 
 def train(model: Tiny, *, scale: LossScale | None, steps: int = 4, clip: float | None = 0.05, **values) -> list[Step]:
     flat = Constant(warmup=0)
     source = values.pop("source", tasks)
-    optimizer = SGD(model, lr=0.1, clip=clip)
+    optimizer = optimizers.get(values.pop("optimizer", "sgd"))(model, lr=0.1, clip=clip)
     dtype = None if scale is None else torch.float16
     return list(fit(model, optimizer, flat, source, steps=steps, seed=0, device=CPU, autocast=dtype, scale=scale))
+
+
+@pytest.mark.parametrize("name", optimizers.names())
+def test_gradients_are_divided_in_every_group_of_an_optimizer(name: str) -> None:
+    """Each of them once, though some optimizers are several."""
+    a, b = (train(Tiny(), scale=one, steps=1, optimizer=name) for one in (LossScale(CPU), None))
+    assert a[0].grad_norm == pytest.approx(b[0].grad_norm, rel=1e-2)
 
 
 @pytest.mark.parametrize("start", [1.0, 2.0**10, 2.0**16])
