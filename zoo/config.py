@@ -94,7 +94,7 @@ def _load_families() -> None:
 def _mapping(node: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = node.get(key)
     if not isinstance(value, Mapping):
-        raise UserError(f"the config has no {key}")
+        raise UserError(f"{key} must be a mapping, whose keys are set by themselves as in {key}.<key>=…; got {value!r}")
     return value
 
 

@@ -55,11 +55,14 @@ def test_a_command_gets_what_hydra_would_give_it(
 
 @pytest.fixture
 def root() -> Iterator[logging.Logger]:
-    """The root logger, by which `--info` answers; as it was afterwards."""
-    kept, level = logging.root.handlers, logging.root.level
+    """The root logger, by which `--info` answers; it and Hydra's own, which a sweep quiets, as they were afterwards."""
+    loggers = (logging.root, logging.getLogger("hydra"))
+    kept, levels = logging.root.handlers, [one.level for one in loggers]
+    loggers[1].setLevel(logging.NOTSET)
     yield logging.root
     logging.root.handlers = kept
-    logging.root.setLevel(level)
+    for one, level in zip(loggers, levels, strict=True):
+        one.setLevel(level)
 
 
 @pytest.mark.parametrize(

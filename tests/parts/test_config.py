@@ -45,7 +45,7 @@ def test_a_missing_key_is_refused_by_name() -> None:
     with pytest.raises(UserError, match="model needs d_model, mixer"):
         parse_model({key: value for key, value in node.items() if key not in ("d_model", "mixer")})
     whole = composed()
-    assert "the config has no budget" in whole_refusal({key: value for key, value in whole.items() if key != "budget"})
+    assert "budget must be a mapping" in whole_refusal({key: value for key, value in whole.items() if key != "budget"})
 
 
 def test_all_missing_values_are_named_at_once() -> None:

@@ -9,8 +9,9 @@ import yaml
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from zoo.command.keys import command_with, groups_of, key_meant, key_named, keys_of
-from zoo.command.words import refuse_added_group, refuse_several, split_words
+from zoo.command.groups import groups_of, refuse_added_group, refuse_several
+from zoo.command.keys import command_with, key_meant, key_named, keys_of
+from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
 from zoo.paths import CONF
@@ -35,13 +36,14 @@ def refusal(error: BaseException, command: str, words: Sequence[str]) -> str | N
         mark = error.problem_mark
         return f"{mark.name}, line {mark.line + 1} is no YAML: {error.problem}"
     if isinstance(error, ValueError) and "Config group override must be a string" in str(error):
-        return "null is no option of a group; leave the override out to keep what the model chooses"
+        what = "null" if str(error).endswith("NoneType") else "a number or a truth value"
+        return f"{what} is no option of a group; leave the override out to keep what the model chooses"
     return None
 
 
 def translate(message: str, command: str, words: Sequence[str]) -> str:
     """Hydra's refusal of an override, as one sentence with the choices."""
-    if found := re.search(r"Could not find '(.+)/([^/]+)'\n\nAvailable options in '.+':\n((?:\t.+\n?)+)", message):
+    if found := re.search(r"Could not find '(.+)/([^/]*)'\n\nAvailable options in '.+':\n((?:\t.+\n?)+)", message):
         group, option, listed = found.groups()
         if module := _registering(group, option, words):
             return (
@@ -60,6 +62,8 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         return f"'{word}' has several values; add -m to sweep over them{listed}"
     if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
         return _unreadable(message.strip().splitlines()[0].rstrip(), message, command, words)
+    if found := re.search(r"Error merging override \+*((.+?)=.*)", message):
+        return f"{found[1]} does not fit: what stands at {found[2]} is of another kind; `--cfg job` shows it"
     if any(said in message for said in TWICE):
         for word in words:
             refuse_several(word)
@@ -81,6 +85,8 @@ def _registering(group: str, option: str, words: Sequence[str]) -> str:
 
 def _no_key(key: str, command: str, words: Sequence[str]) -> str:
     keys = keys_of(command)
+    if inside := [one for one in keys if _parent(one) == key]:
+        return f"no such key in {key}; its keys are set by themselves: {', '.join(inside)}"
     if key in keys:
         return f"no key '{key}' in the options chosen here; `python {command}.py --cfg job` shows the keys there are"
     if having := _options_with(key):

@@ -4,12 +4,11 @@ import difflib
 from collections.abc import Iterator
 from functools import cache
 
-import yaml
 from omegaconf import OmegaConf
 
+from zoo.command.groups import groups_of
 from zoo.command.loader import compose_at_conf
 from zoo.families import part_at
-from zoo.paths import CONF
 
 
 @cache
@@ -24,15 +23,6 @@ def keys_of(command: str) -> tuple[str, ...]:
 
     keys = [key for key in walk(OmegaConf.to_container(compose_at_conf(command, [])), "") if key]
     return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
-
-
-@cache
-def groups_of(command: str) -> tuple[str, ...]:
-    """The groups that `conf/<command>.yaml` chooses from, and those inside them."""
-    defaults = yaml.safe_load((CONF / f"{command}.yaml").read_text(encoding="utf-8"))["defaults"]
-    chosen = {str(group) for entry in defaults if isinstance(entry, dict) for group in entry}
-    folders = (path.relative_to(CONF) for path in CONF.rglob("*") if path.is_dir())
-    return tuple(sorted(path.as_posix() for path in folders if path.parts[0] in chosen))
 
 
 def key_named(word: str, command: str) -> str:

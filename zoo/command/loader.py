@@ -12,7 +12,7 @@ from hydra.core.utils import setup_globals
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from zoo.command.words import refuse_several
+from zoo.command.groups import refuse_no_option
 from zoo.errors import UserError
 from zoo.families import GROUPS, choosing, group_of, part_at
 from zoo.paths import CONF
@@ -31,9 +31,11 @@ class Loader(ConfigLoaderImpl):
         self, config_name: str | None, overrides: list[str], run_mode: RunMode, *arguments: Any, **keys: Any
     ) -> DictConfig:
         """Hydra's, without leaks by an override. Of a sweep its jobs are looked at, each by itself."""
+        of_a_job = overrides if run_mode is RunMode.RUN else []
+        for override in of_a_job:
+            refuse_no_option(override, config_name or "train", overrides)
         composed = super().load_configuration(config_name, overrides, run_mode, *arguments, **keys)
-        for override in overrides if run_mode is RunMode.RUN else ():
-            refuse_several(override)
+        for override in of_a_job:
             _refuse_name(override)
         return composed
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from zoo.errors import UserError
-from zoo.paths import CONF
 
 
 def in_home(words: Iterable[str]) -> list[str]:
@@ -37,22 +36,3 @@ def refuse_absent_folders(words: Sequence[str]) -> None:
     for path in split_words(words)[1]:
         if "://" not in path and not Path(path).is_dir():
             raise UserError(f"hydra.searchpath: no folder {path}; give one that is laid out like conf/")
-
-
-def refuse_several(override: str) -> None:
-    """Raise UserError for a list of options where one is chosen: Hydra would lay them over each other, and the last
-    would win."""
-    key, _, value = override.lstrip("+~").partition("=")
-    group = key.partition("@")[0]
-    if value.lstrip().startswith("[") and (CONF / group).is_dir():
-        each = "run one after the other" if group == "study" else f"to run each: -m {key}={value.strip('[ ]')}"
-        raise UserError(f"{override}: {key} takes one option; {each}")
-
-
-def refuse_added_group(override: str) -> None:
-    """Raise UserError for a + before a group, of which an option is always chosen already."""
-    key, _, _ = override.lstrip("+").partition("=")
-    if override.startswith("+") and (CONF / key.partition("@")[0]).is_dir():
-        raise UserError(
-            f"{override}: an option of {key} is chosen already; write {override.lstrip('+')}, without the +"
-        )

@@ -17,8 +17,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from zoo import sweep
+from zoo.command.groups import refuse_several
 from zoo.command.hydra_errors import refusal
-from zoo.command.words import refuse_several
 from zoo.config import plain
 from zoo.errors import UserError
 from zoo.lock import lock_at
