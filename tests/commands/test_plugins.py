@@ -104,6 +104,23 @@ def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path:
     assert "model.norm.(code) changed since the run began" in refused.err
 
 
+def test_a_run_folder_cannot_have_code_imported(
+    command: Command, trained: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, marker = trained(), tmp_path / "marker"
+    (tmp_path / "comes_along.py").write_text(f"from pathlib import Path\nPath({str(marker)!r}).touch()\n{PART}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (folder / "status.json").write_text('{"state": "running"}')
+    with (folder / "config.yaml").open("a") as config:
+        config.write("plugins: [comes_along]\n")
+    done = command("train", f"resume='{folder}'")
+    assert done.code == 2
+    assert "names plugins, but a file may not have code imported" in done.err
+    assert command("evaluate", f"run='{folder}'").code == 0
+    assert command("evaluate", f"study='{folder.parent}'").code == 0
+    assert not marker.exists()
+
+
 def test_a_plugin_is_listed(
     command: Command, plugin: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

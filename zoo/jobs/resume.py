@@ -16,8 +16,13 @@ ELSEWHERE = ("resume", "plugins", "hydra")
 
 def resumed_node(folder: Path, composed: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
     """The config of the run in that folder, with the honoured overrides. Raises UserError for an override that would
-    be ignored."""
+    be ignored, and for a folder that asks for code to be imported."""
     node = read_config(folder)
+    if "plugins" in node:  # nothing writes it there
+        raise UserError(
+            f"{folder / 'config.yaml'} names plugins, but a file may not have code imported; take them out of it and"
+            " give them with the command, as in plugins=[my_module]"
+        )
     for override in overrides:
         key = override.lstrip("+~").partition("=")[0]
         top, _, rest = key.partition(".")
