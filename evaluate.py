@@ -17,7 +17,7 @@ from omegaconf import DictConfig
 
 from zoo.cli import job, run
 from zoo.command.application import application
-from zoo.command.evaluation import asked_for
+from zoo.command.evaluation import asked_for, start_from_launch
 
 
 def main() -> None:
@@ -36,6 +36,7 @@ def main() -> None:
 def evaluate(config: DictConfig) -> None:
     """Rebuild the model from its folder, score it and print a table, or go on from a prompt."""
     mode = asked_for(config, HydraConfig.get().overrides.task)
+    start_from_launch(config)
     if mode == "latency.prompts":
         from zoo.jobs.latency import latency
 

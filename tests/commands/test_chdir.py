@@ -1,5 +1,6 @@
 """Paths start from the launch folder, also where Hydra moves each job into a folder of its own."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,25 @@ def test_a_sweep_whose_jobs_hydra_moves_writes_where_it_was_launched(
     (sweep,) = (tmp_path / "here" / "sweeps").iterdir()
     assert not [path for path in sweep.rglob("*") if path.is_dir()]
     assert set(measured) == {tmp_path / "tokens"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("json=said.json",),
+        ("json=said.json", "generate.prompt=line", "generate.max_new_tokens=2", "generate.draft={run}"),
+        ("attention.text=line", "attention.out=said.json"),
+    ],
+)
+def test_an_evaluation_that_hydra_moves_reads_and_writes_where_it_was_launched(
+    command: Command, tmp_path: Path, trained: Callable[..., Path], asked: tuple[str, ...]
+) -> None:
+    run = trained().relative_to(tmp_path)
+    before = folders(tmp_path)
+    done = command("evaluate", f"run={run}", *(one.format(run=run) for one in asked), *MOVED)
+    assert done.code == 0, done.err
+    assert folders(tmp_path) == before | {"said.json", "moved"}
+    assert not folders(tmp_path / "moved")
 
 
 def test_without_a_job_of_hydra_a_path_stays_as_it_is_given() -> None:

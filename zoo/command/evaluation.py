@@ -5,6 +5,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from zoo.data.files import from_launch
 from zoo.errors import UserError
 
 ALWAYS = frozenset({"run", "strict", "runtime", "cache", "plugins", "json", "hydra"})
@@ -17,6 +18,9 @@ READS = {
 """What each evaluation in place of scoring is asked for by, and the keys that it reads beside those of all."""
 
 SCORING = frozenset({"data", "splits", "batches", "batch_size", "context", "tokenizer"})
+
+PATHS = ("run", "json", "cache", "attention.out", "generate.draft")
+"""The keys that are set to a file or a folder; those of `data` start from the launch folder by themselves."""
 
 
 def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
@@ -38,6 +42,14 @@ def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
             advice = f"set {other} too" if other and mode is None else "leave it out"
             raise UserError(f"'{word}' says nothing to {mode or 'scoring'}; {advice}")
     return mode
+
+
+def start_from_launch(config: DictConfig) -> None:
+    """Let the paths of an evaluation start from the launch folder, wherever Hydra moved the job to."""
+    for key in PATHS:
+        path = OmegaConf.select(config, key)
+        if isinstance(path, str) and path:
+            OmegaConf.update(config, key, from_launch(path))
 
 
 def _value(config: DictConfig, key: str) -> Any:
