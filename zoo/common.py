@@ -7,7 +7,7 @@ F hidden width   E experts   V vocabulary
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from zoo.norm import Norm
+from torch import nn
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Common:
     n_heads: int
     dropout: float
     bias: bool
-    norm: Callable[[int], Norm]
+    norm: Callable[[int], nn.Module]
     layer: int
     depth: int
     causal: bool

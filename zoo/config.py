@@ -15,7 +15,7 @@ from zoo.experiment import Budget, Experiment, ModelConfig, Record, Runtime
 from zoo.families import AXES, FAMILY_PACKAGES, PER_LAYER
 from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
-from zoo.schema import convert, parse_choice, parse_option, typed
+from zoo.schema import convert, parse_choice, parse_option, positive, typed
 
 ASIDE = ("resume", "match", "study", "dry_run", "fail_fast")
 """Keys of a composed config that are no part of an experiment: how one is found, or how several go together."""
@@ -113,13 +113,6 @@ def folder_named(value: Any, key: str) -> str:
     if not path:
         raise UserError(f"{key}= is empty; give a folder, as in {key}=my_folder")
     return path
-
-
-def positive(where: str, **values: int | None) -> None:
-    """Raise UserError for the first value below 1."""
-    for key, value in values.items():
-        if value is not None and value < 1:
-            raise UserError(f"{where}.{key}={value} must be at least 1".lstrip("."))
 
 
 def _check(experiment: Experiment) -> None:

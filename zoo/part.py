@@ -1,14 +1,12 @@
 """What a part of a model is, and what it costs."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from torch import nn
 
+from zoo.common import Common
 from zoo.knob import Knob
-
-if TYPE_CHECKING:
-    from zoo.common import Common
 
 
 class Part(nn.Module):
@@ -22,7 +20,7 @@ class Part(nn.Module):
     """Whether torch.compile makes one program of it; false where shapes depend on what the tokens are."""
 
     @classmethod
-    def unset(cls, common: "Common", values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a null says, by key, beside these values: one that is given and says the same makes no other run."""
         return {}
 

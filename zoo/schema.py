@@ -84,6 +84,13 @@ def convert(value: Any, annotation: Any, where: str) -> Any:
     raise UserError(f"{where} must be {_words(annotation)}, got {value!r} ({type(value).__name__})")
 
 
+def positive(where: str, **values: int | None) -> None:
+    """Raise UserError for the first value below 1."""
+    for key, value in values.items():
+        if value is not None and value < 1:
+            raise UserError(f"{where}.{key}={value} must be at least 1".lstrip("."))
+
+
 def _finite(value: int | float, where: str) -> float:
     """A float64 number, of the two zeros the positive one. For no key is inf or nan a choice: where there need be no
     limit, null says so."""

@@ -15,7 +15,7 @@ import pytest
 from filelock import FileLock
 
 from tests.commands.conftest import ROOT, TINY, Command
-from zoo.study.notes import read_notes
+from zoo.sweep.notes import read_notes
 
 PLUGIN = '''
 import os, signal

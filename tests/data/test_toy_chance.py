@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.data.toy import made, texts
-from zoo.toy import words
-from zoo.toy.chance import lines
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.chance import lines
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
 

@@ -22,10 +22,10 @@ from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.generated import END, Documents, Generated
 from zoo.data.source import sources
 from zoo.data.tokenizer import tokenizers
+from zoo.data.toy.oracle import Oracle
+from zoo.data.toy.words import SURFACES
 from zoo.errors import UserError
 from zoo.option import Option
-from zoo.toy.oracle import Oracle
-from zoo.toy.words import SURFACES
 
 pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.data.test_toy_language import NOUN, VERB
 from tests.data.toy import made, texts
-from zoo.toy import words
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.skills import Skill
 
 pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
 

@@ -14,15 +14,15 @@ import pytest
 from tests.data.toy import made, texts
 from zoo.data.generated import Documents, Generated
 from zoo.data.source import sources
+from zoo.data.toy import generator
+from zoo.data.toy.document import situations
+from zoo.data.toy.generator import VERSION, Generator
+from zoo.data.toy.grammar import UNIT, zipf
+from zoo.data.toy.oracle import Oracle
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.tables import tables
+from zoo.data.toy.words import SURFACES
 from zoo.option import Option
-from zoo.toy import generator
-from zoo.toy.document import situations
-from zoo.toy.generator import VERSION, Generator
-from zoo.toy.grammar import UNIT, zipf
-from zoo.toy.oracle import Oracle
-from zoo.toy.settings import Settings
-from zoo.toy.tables import tables
-from zoo.toy.words import SURFACES
 
 SMALL: dict[str, Any] = {"lexicon": 8, "recall": 0.3}
 
@@ -213,7 +213,7 @@ import resource, sys
 from zoo.data.building import making
 from zoo.data.corpus import load_corpus
 from zoo.option import Option
-from zoo.toy import generator
+from zoo.data.toy import generator
 
 generator.AT_ONCE = making.TAUGHT = 1 << 16
 

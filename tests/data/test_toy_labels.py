@@ -15,15 +15,15 @@ from zoo.data.corpus import load_corpus
 from zoo.data.generated import END, Documents
 from zoo.data.special import Special
 from zoo.data.told import told
+from zoo.data.toy import words
+from zoo.data.toy.labels import ANSWER, ASK, LABELLED, OTHER, posteriors, with_roles, with_spans, with_topics
+from zoo.data.toy.oracle import Oracle
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.views import roles
+from zoo.data.toy.words import ALL
 from zoo.errors import UserError
 from zoo.objective.tagging import Tagging
 from zoo.option import Option
-from zoo.toy import words
-from zoo.toy.labels import ANSWER, ASK, LABELLED, OTHER, posteriors, with_roles, with_spans, with_topics
-from zoo.toy.oracle import Oracle
-from zoo.toy.settings import Settings
-from zoo.toy.views import roles
-from zoo.toy.words import ALL
 from zoo.traits import Traits
 
 KEYS: dict[str, Any] = {"lexicon": 8, "sentences": 4.0, "shortest": 20, "recall": 0.5}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tests.data.toy import made, sentences, texts, toy
+from zoo.data.toy import words
+from zoo.data.toy.document import situations
+from zoo.data.toy.grammar import Act
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 from zoo.errors import UserError
-from zoo.toy import words
-from zoo.toy.document import situations
-from zoo.toy.grammar import Act
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
 
 pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
 

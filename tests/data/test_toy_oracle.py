@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.toy import TINY, made, texts
-from zoo.toy.document import situations
-from zoo.toy.grammar import UNIT, mix, weights, zipf
-from zoo.toy.oracle import Oracle
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
-from zoo.toy.tables import row_weights
-from zoo.toy.words import ALL, SURFACES
+from zoo.data.toy.document import situations
+from zoo.data.toy.grammar import UNIT, mix, weights, zipf
+from zoo.data.toy.oracle import Oracle
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
+from zoo.data.toy.tables import row_weights
+from zoo.data.toy.words import ALL, SURFACES
 
 LANGUAGES = [
     {"lexicon": 20},

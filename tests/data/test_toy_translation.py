@@ -16,14 +16,14 @@ from zoo.data.generated import END, Documents
 from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
 from zoo.data.split import SPLITS
+from zoo.data.toy import words
+from zoo.data.toy.generator import VERSION
+from zoo.data.toy.held_out import of_split
+from zoo.data.toy.second import ACCUSATIVE, second
+from zoo.data.toy.translation import translate
+from zoo.data.toy.words import ID
 from zoo.errors import UserError
 from zoo.option import Option
-from zoo.toy import words
-from zoo.toy.generator import VERSION
-from zoo.toy.held_out import of_split
-from zoo.toy.second import ACCUSATIVE, second
-from zoo.toy.translation import translate
-from zoo.toy.words import ID
 
 pytestmark = pytest.mark.unchecked  # thousands of calls that test_toy_generator.py checks
 
@@ -222,7 +222,7 @@ def test_pairs_of_the_corpus_carry_the_floor_of_their_targets(corpus: Corpus) ->
 def test_a_translation_does_not_depend_on_the_size_of_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     few = source(tokens=(0, 3000, 0), lexicon=8)
     whole = b"".join(few.pieces("validation"))
-    monkeypatch.setattr("zoo.toy.generator.AT_ONCE", 500)
+    monkeypatch.setattr("zoo.data.toy.generator.AT_ONCE", 500)
     assert b"".join(few.pieces("validation")) == whole
 
 

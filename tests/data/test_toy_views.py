@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.data.toy import made, texts
-from zoo.toy import words
-from zoo.toy.views import ROLES, continuations, questions, roles, topics
+from zoo.data.toy import words
+from zoo.data.toy.views import ROLES, continuations, questions, roles, topics
 
 
 def test_the_topic_is_what_the_document_is_about() -> None:

@@ -15,10 +15,10 @@ from zoo.data.batches import Loader
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.floor import floor_of_source, floor_of_split
 from zoo.data.tokenizer import tokenizers
+from zoo.data.toy.skills import Skill
 from zoo.objective import Task
 from zoo.objective.causal import Causal
 from zoo.option import Option
-from zoo.toy.skills import Skill
 from zoo.training.evaluate import Scores, evaluate
 from zoo.traits import Traits
 

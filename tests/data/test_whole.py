@@ -17,12 +17,12 @@ from zoo.data.building.store import Split
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.diagnostic import Diagnostic
 from zoo.data.source import sources
+from zoo.data.toy.oracle import Oracle
 from zoo.data.whole import Whole
 from zoo.errors import UserError
 from zoo.objective.causal import Causal
 from zoo.option import Option
 from zoo.topology.decoder_only import DecoderOnly
-from zoo.toy.oracle import Oracle
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
 

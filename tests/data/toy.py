@@ -6,10 +6,10 @@ from typing import Any
 from zoo.data.generated import Documents
 from zoo.data.source import sources
 from zoo.data.source.toy import Toy
+from zoo.data.toy.generator import Generator
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.words import ALL
 from zoo.option import Option
-from zoo.toy.generator import Generator
-from zoo.toy.settings import Settings
-from zoo.toy.words import ALL
 
 SENTENCE: dict[str, Any] = {"sentences": 1.0, "shortest": 0}
 """Documents of one sentence."""

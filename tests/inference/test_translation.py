@@ -19,6 +19,10 @@ from zoo.data.generated import END, Documents
 from zoo.data.source import sources
 from zoo.data.source.toy_translation import ToyTranslation
 from zoo.data.tokenizer.bytes import Bytes
+from zoo.data.toy.second import second
+from zoo.data.toy.synonyms import allowed
+from zoo.data.toy.translation import translate
+from zoo.data.toy.words import ID, surface
 from zoo.history import History
 from zoo.inference.chrf import ChrF
 from zoo.inference.complete import complete
@@ -30,10 +34,6 @@ from zoo.model import Model, Output
 from zoo.option import Option
 from zoo.run import Run
 from zoo.state import ModelState
-from zoo.toy.second import second
-from zoo.toy.synonyms import allowed
-from zoo.toy.translation import translate
-from zoo.toy.words import ID, surface
 from zoo.training.runtime import Machinery
 from zoo.traits import Traits
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from zoo.study.forks import Forks, WorkerLostError
-from zoo.study.notes import stop
 from zoo.study.order import LongestFirst, Order
+from zoo.sweep.notes import stop
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.helpers import composed
 from zoo.errors import UserError
-from zoo.matching.apply import match, reference_overrides
+from zoo.jobs.matched import matched, reference_overrides
 from zoo.matching.solve import TARGETS, Sizes, sizes_of, solve, with_value
 
 V, CONTEXT = 300, 32
@@ -54,7 +54,7 @@ def test_what_no_number_reaches_is_said() -> None:
 
 def test_the_same_model_is_left_as_it_is() -> None:
     node = composed(*SMALL)
-    found, report = match({"target": "params", "reference": None, "tolerance": 0.01}, node, list(SMALL), V)
+    found, report = matched({"target": "params", "reference": None, "tolerance": 0.01}, node, list(SMALL), V)
     assert found == node
     assert report is not None
     assert (report["solved"], report["residual"]) == (None, 0.0)
@@ -74,7 +74,9 @@ def test_a_pattern_is_turned_in_all_its_entries() -> None:
 def test_every_other_size_is_reported_too() -> None:
     overrides = [*SMALL, "model/mixer=mqa", "model/ffn=relu"]
     for target in TARGETS:
-        _, report = match({"target": target, "reference": None, "tolerance": 0.01}, composed(*overrides), overrides, V)
+        _, report = matched(
+            {"target": target, "reference": None, "tolerance": 0.01}, composed(*overrides), overrides, V
+        )
         assert report is not None
         assert abs(report["residual"]) <= 0.01
         assert report["not_matched"].keys() == TARGETS.keys() - {target}
@@ -96,12 +98,12 @@ def test_the_reference_is_the_command_without_its_swaps() -> None:
 
 def test_a_reference_without_a_state_gives_no_share_of_it_and_cannot_be_matched_in_it() -> None:
     bert, mine = {"reference": "bert", "tolerance": 0.01}, composed(*SMALL, "model/ffn=relu")
-    _, report = match({"target": "params", **bert}, mine, [*SMALL, "model/ffn=relu"], V)
+    _, report = matched({"target": "params", **bert}, mine, [*SMALL, "model/ffn=relu"], V)
     assert report is not None
     assert report["got"] > 0
     assert report["not_matched"].keys() == TARGETS.keys() - {"params", "state"}
     with pytest.raises(UserError, match=r"match\.target=state: the reference has none"):
-        match({"target": "state", **bert}, mine, list(SMALL), V)
+        matched({"target": "state", **bert}, mine, list(SMALL), V)
 
 
 def test_a_wrong_match_is_refused() -> None:
@@ -110,4 +112,4 @@ def test_a_wrong_match_is_refused() -> None:
         ({"target": "params", "tolerance": 2.0}, "match.tolerance"),
     ):
         with pytest.raises(UserError, match=says):
-            match(node, composed(*SMALL), list(SMALL), V)
+            matched(node, composed(*SMALL), list(SMALL), V)

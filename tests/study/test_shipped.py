@@ -5,7 +5,7 @@ import pytest
 from zoo.command.compose import compose
 from zoo.config import ASIDE, parse, plain
 from zoo.jobs.idle import refuse_idle
-from zoo.matching.apply import match
+from zoo.jobs.matched import matched
 from zoo.matching.solve import sizes_of
 from zoo.paths import CONF
 from zoo.study.plan import Job, Plan
@@ -42,12 +42,12 @@ def _model_of(job: Job) -> object:
     experiment = {key: value for key, value in node.items() if key not in ASIDE}
     parse(experiment)
     refuse_idle(parse(experiment), job.overrides)
-    matched, report = match(node["match"], experiment, list(job.overrides), VOCABULARY)
+    found, report = matched(node["match"], experiment, list(job.overrides), VOCABULARY)
     if report is None:
-        sizes_of(matched["model"], VOCABULARY, 64)
+        sizes_of(found["model"], VOCABULARY, 64)
     else:
         assert abs(report["residual"]) <= 0.01 or report["why_not"]
-    return matched["model"]
+    return found["model"]
 
 
 def test_a_file_opens_with_its_command_its_cost_what_is_expected_and_the_source() -> None:

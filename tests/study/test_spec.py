@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from zoo.command.overrides import key_of, merge, values_of, write_value
 from zoo.errors import UserError
-from zoo.study.overrides import key_of, merge, values_of, write_value
 from zoo.study.plan import Plan
 from zoo.study.spec import parse_study
 from zoo.study.unnamed import unnamed_study

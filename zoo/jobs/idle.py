@@ -7,12 +7,12 @@ part of a preset can be swapped without the others.
 from collections.abc import Callable, Sequence
 
 from zoo.code import says
+from zoo.command.overrides import key_of
 from zoo.errors import UserError
 from zoo.experiment import Experiment
 from zoo.option import Choice, Option
 from zoo.registry import FAMILIES
 from zoo.schema import defaults, fields
-from zoo.study.overrides import key_of
 
 Rule = Callable[[list[str], Experiment], str | None]
 """Why the value at that key, cut at its dots, says nothing; None when it acts."""

@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import DictConfig
 from rich.table import Table
 
-from zoo.config import plain, positive
+from zoo.config import plain
 from zoo.errors import UserError
 from zoo.inference.latency import Plan, measure
 from zoo.inference.latency_page import latency_page
@@ -17,7 +17,7 @@ from zoo.jobs.results import json_target
 from zoo.memory import enough_memory
 from zoo.mismatch import told
 from zoo.page import html
-from zoo.schema import typed
+from zoo.schema import positive, typed
 from zoo.terminal import show
 from zoo.training.files import json_text, write_whole
 from zoo.training.record import environment

@@ -21,9 +21,10 @@ from zoo.experiment import Experiment
 from zoo.jobs.early import refuse_early, refuse_unbuildable
 from zoo.jobs.identity import with_resolved_paths
 from zoo.jobs.idle import refuse_idle
+from zoo.jobs.matched import matched
 from zoo.jobs.resume import resumed_node
 from zoo.jobs.science import science_as_written, science_of
-from zoo.matching.apply import Report, match
+from zoo.matching.apply import Report
 from zoo.objective import objectives
 from zoo.part import Part
 from zoo.plugins import load_plugins
@@ -83,12 +84,12 @@ def prepare(config: DictConfig | Mapping[str, Any], overrides: list[str]) -> Pre
     refuse_idle(experiment, overrides)
     if wanted is not None and not isinstance(wanted, Mapping):
         raise UserError(f"match must be chosen as in match=params, got {wanted!r}")
-    matched = wanted is not None and wanted.get("target") != "none"
-    refuse_early(experiment, matched=matched)
-    refuse = partial(refuse_unbuildable, experiment, matched=matched)
+    matches = wanted is not None and wanted.get("target") != "none"
+    refuse_early(experiment, matched=matches)
+    refuse = partial(refuse_unbuildable, experiment, matched=matches)
     corpus = load_corpus(experiment.data, experiment.tokenizer, experiment.cache, before_building=refuse)
     corpus.split("train")  # refuses a corpus without one
-    node, report = match(wanted, node, overrides, corpus.tokenizer.vocabulary)
+    node, report = matched(wanted, node, overrides, corpus.tokenizer.vocabulary)
     if report is not None:
         experiment = _parsed(node)
         refuse_idle(experiment, overrides)  # what was solved for may stand in the place of another key

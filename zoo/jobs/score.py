@@ -8,7 +8,7 @@ from omegaconf import DictConfig
 from rich.table import Table
 
 from zoo.api import load
-from zoo.config import folder_named, plain, positive, refuse_unknown
+from zoo.config import folder_named, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
 from zoo.jobs.held_out import held_out
@@ -21,7 +21,7 @@ from zoo.mismatch import told
 from zoo.objective import objectives
 from zoo.plugins import load_plugins
 from zoo.run import Run
-from zoo.schema import convert, parse_option
+from zoo.schema import convert, parse_option, positive
 from zoo.terminal import show
 from zoo.training.evaluate import Scores
 from zoo.training.feed import Feed

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zoo.api import load
-from zoo.config import folder_named, plain, positive, refuse_unknown
+from zoo.config import folder_named, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.data.source import sources
 from zoo.errors import UserError
@@ -25,7 +25,7 @@ from zoo.number import counted
 from zoo.option import Option
 from zoo.plugins import load_plugins
 from zoo.run import Run
-from zoo.schema import convert, parse_option
+from zoo.schema import convert, parse_option, positive
 from zoo.terminal import show
 
 FITTING = "give a run of objective=seq2seq on pairs, as of: python train.py model=transformer_2017 data=toy_translation"

@@ -1,79 +1,67 @@
-"""`match=` of a run: the model is made as large as its reference before the run gets its name."""
+"""What `match=` asks for, and a model that is made as large as another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from hydra.core.hydra_config import HydraConfig
-
-from zoo.command.compose import compose
-from zoo.config import plain, refuse_unknown
+from zoo.config import refuse_unknown
 from zoo.errors import UserError
-from zoo.families import AXES
 from zoo.matching.solve import TARGETS, sizes_of, solve
 from zoo.schema import convert
-from zoo.study.overrides import key_of
 
 KEYS = ("target", "reference", "tolerance")
 
 Report = dict[str, Any]
 
 
-def match(
-    node: Mapping[str, Any] | None, config: Mapping[str, Any], overrides: Sequence[str], vocabulary: int
-) -> tuple[dict[str, Any], Report | None]:
-    """The config with the number that was solved for, and how near it came; as it is when nothing is to be matched.
-    `node` is the config's `match`, `overrides` are those of the command line. Of what the reference has none of (an
-    encoder keeps no state) nothing is reported. Raises UserError for a wrong `match`, for a target that the reference
-    has none of, and when a model does not fit together."""
+@dataclass(frozen=True)
+class Match:
+    """The `match` of a config."""
+
+    target: str
+    reference: Any
+    """What the other model is composed from."""
+    tolerance: float
+
+
+def parse_match(node: Mapping[str, Any] | None) -> Match | None:
+    """The node as it is meant; None when nothing is to be matched. Raises UserError for a wrong one."""
     values = dict(node or {"target": "none"})
     refuse_unknown(values, KEYS, "match.")
     target = convert(values.get("target"), Literal["none", "params", "active_params", "flops", "state"], "match.target")
     if target == "none":
-        return dict(config), None
+        return None
     tolerance = convert(values.get("tolerance"), float, "match.tolerance")
     if not 0 < tolerance < 1:
         raise UserError(f"match.tolerance={tolerance} must lie between 0 and 1; 0.01 is one per cent")
-    context = config["budget"]["context"]
+    return Match(target, values.get("reference"), tolerance)
 
-    def measure(model: Mapping[str, Any]) -> dict[str, float]:
-        return sizes_of(model, vocabulary, context)
 
-    reference = measure(plain(compose(reference_overrides(values.get("reference"), overrides)))["model"])
-    if not reference[target]:
+def match(
+    wanted: Match, model: Mapping[str, Any], reference: Mapping[str, Any], vocabulary: int, context: int
+) -> tuple[dict[str, Any], Report]:
+    """The node of a model with the number that was solved for, and how near it came to that of the reference. Of what
+    the reference has none of (an encoder keeps no state) nothing is reported. Raises UserError for a target that it has
+    none of, and when a model does not fit together."""
+
+    def measure(node: Mapping[str, Any]) -> dict[str, float]:
+        return sizes_of(node, vocabulary, context)
+
+    target, sizes = wanted.target, measure(reference)
+    if not sizes[target]:
         raise UserError(f"match.target={target}: the reference has none; choose another target or match.reference")
-    model, solved, why_not = solve(config["model"], target, reference[target], measure, tolerance)
-    got = measure(model)
+    found, solved, why_not = solve(model, target, sizes[target], measure, wanted.tolerance)
+    got = measure(found)
     report = {
         "target": target,
-        "wanted": reference[target],
+        "wanted": sizes[target],
         "got": got[target],
-        "residual": got[target] / reference[target] - 1,
+        "residual": got[target] / sizes[target] - 1,
         "solved": None if solved is None else f"{solved.key}={solved.value}",
-        "not_matched": {key: got[key] / reference[key] - 1 for key in TARGETS if key != target and reference[key]},
+        "not_matched": {key: got[key] / sizes[key] - 1 for key in TARGETS if key != target and sizes[key]},
         "why_not": why_not,
     }
-    return {**config, "model": model}, report
-
-
-def reference_overrides(reference: Any, overrides: Sequence[str]) -> list[str]:
-    """What the reference is composed from. null: the same command without its part swaps and values inside parts; a
-    text: that whole model at the same sizes; a list: these overrides."""
-    searchpath = []
-    if HydraConfig.initialized():
-        searchpath = [one for one in HydraConfig.get().overrides.hydra if key_of(one) == "hydra.searchpath"]
-    chosen = convert(reference, str | tuple[str, ...] | None, "match.reference")
-    if isinstance(chosen, tuple):
-        return [*searchpath, *chosen]
-    kept = [one for one in overrides if not _of_a_part(key_of(one))]
-    if chosen is not None:
-        kept = [f"model={chosen}", *(one for one in kept if key_of(one) != "model")]
-    return [*searchpath, *kept]
-
-
-def _of_a_part(key: str) -> bool:
-    """Whether an override swaps a part, sets a value inside one, or asks for the matching itself."""
-    names = key.partition("@")[0].replace("/", ".").split(".")
-    return names[0] == "match" or (len(names) > 1 and names[0] == "model" and names[1] in (*AXES, "cross"))
+    return found, report
 
 
 def as_words(report: Report) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.study.notes import OVER
 from zoo.study.question import Question
 from zoo.study.run import Run
+from zoo.sweep.notes import OVER
 
 Values = tuple[tuple[str, Any], ...]
 

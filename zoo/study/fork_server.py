@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NoReturn
 
-from zoo.study.worker import follow
+from zoo.sweep.worker import follow
 
 IMPORTED = "zoo.jobs.train"
 

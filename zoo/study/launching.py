@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from zoo.study.notes import Note, read_notes, stop, stopped
 from zoo.study.plan import Job
+from zoo.sweep.notes import Note, read_notes, stop, stopped
 
 Launch = Callable[[Sequence[Job]], Any]
 """Runs these jobs and returns when they are over; raises when a worker was lost."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from zoo.study.notes import stopped
-from zoo.study.overrides import key_of, of_the_job
+from zoo.command.overrides import key_of, of_the_job
+from zoo.sweep.notes import stopped
 
 
 class Order:

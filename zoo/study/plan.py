@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from zoo.study.overrides import merge, write_option, write_value
+from zoo.command.overrides import merge, write_option, write_value
 from zoo.study.question import FORMAT
 from zoo.study.spec import Study
 from zoo.study.variants import Variant

@@ -10,7 +10,7 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
-from zoo.study.overrides import key_of, of_the_job
+from zoo.command.overrides import key_of, of_the_job
 
 KINDS = 64
 """So many kinds of job are remembered; a config has half a megabyte."""

@@ -9,7 +9,7 @@ from typing import Any
 from zoo.errors import UserError
 from zoo.study.metric import read_metric
 from zoo.study.question import Job
-from zoo.study.worker import gone
+from zoo.sweep.worker import gone
 from zoo.training.files import read_json
 from zoo.training.run import read_record, read_status
 

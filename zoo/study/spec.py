@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, get_args
 
+from zoo.command.overrides import key_of, write_option
 from zoo.config import refuse_unknown
 from zoo.errors import UserError
 from zoo.registry import did_you_mean
 from zoo.schema import convert
 from zoo.study.metric import read_metric
-from zoo.study.overrides import key_of, write_option
 from zoo.study.variants import Variant, read_listed, read_mapping, read_overrides, read_variants
 
 Match = Literal["none", "params", "active_params", "flops", "state"]

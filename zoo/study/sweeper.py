@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from zoo import sweep
 from zoo.command.groups import refuse_several
 from zoo.command.hydra_errors import refusal
+from zoo.command.overrides import key_of, merge, seeds_of, values_of, write_value
 from zoo.config import plain
 from zoo.errors import UserError
 from zoo.lock import lock_at
@@ -26,14 +27,13 @@ from zoo.schema import convert
 from zoo.study.composed import Ask, call, refuse_unsound
 from zoo.study.forked import ForkedLauncher
 from zoo.study.launching import Stopping, launch_all
-from zoo.study.notes import STOP, end_running, renumber, stopped, write_study
-from zoo.study.overrides import key_of, merge, seeds_of, values_of, write_value
 from zoo.study.plan import Job, Plan
 from zoo.study.spec import Study, parse_study
 from zoo.study.tuned import best_tuning, ended, mean_losses, tell_tuning
 from zoo.study.unnamed import unnamed_study
 from zoo.study.watch import Watch
-from zoo.study.worker import LAUNCHER, this_process
+from zoo.sweep.notes import STOP, end_running, renumber, stopped, write_study
+from zoo.sweep.worker import LAUNCHER, this_process
 from zoo.training.record import cores
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from zoo.study.notes import OVER, read_notes
 from zoo.study.plan import Job
 from zoo.study.spec import Study
 from zoo.study.watch import scores_of
+from zoo.sweep.notes import OVER, read_notes
 
 Losses = dict[str, dict[tuple[Any, ...], float]]
 """By variant and tuning."""

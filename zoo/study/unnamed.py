@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import product
 
-from zoo.study.overrides import key_of, parse_override, seeds_of, values_of
+from zoo.command.overrides import key_of, parse_override, seeds_of, values_of
 from zoo.study.spec import Study, read_seeds
 from zoo.study.variants import Variant
 

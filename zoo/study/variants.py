@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from zoo.command.overrides import key_of, merge, write_option
 from zoo.config import refuse_unknown
 from zoo.errors import UserError
 from zoo.registry import did_you_mean
 from zoo.schema import convert
-from zoo.study.overrides import key_of, merge, write_option
 
 RUNNER = ("study", "dry_run", "fail_fast", "resume", "out", "hydra", "match")
 """What an override of a study's job may not set: it belongs to the study as a whole."""

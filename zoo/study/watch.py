@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from zoo.errors import UserError
-from zoo.study.notes import OVER, Note, read_note
 from zoo.study.plan import Job
+from zoo.sweep.notes import OVER, Note, read_note
 from zoo.training.run import read_status
 
 PERIOD = 0.3

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from zoo.config import positive
 from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.number import counted
+from zoo.schema import positive
 from zoo.training.capability import bfloat16_pays, can_compile
 from zoo.training.files import json_text, read_json
 

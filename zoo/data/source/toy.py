@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from zoo.data.generated import Documents, Generated, Line, check_sizes
 from zoo.data.source import sources
 from zoo.data.split import SPLITS
+from zoo.data.toy.chance import lines
+from zoo.data.toy.generator import VERSION, Generator
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
+from zoo.data.toy.words import ID, SURFACES
 from zoo.errors import UserError
-from zoo.toy.chance import lines
-from zoo.toy.generator import VERSION, Generator
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
-from zoo.toy.words import ID, SURFACES
 
 
 @dataclass(kw_only=True)

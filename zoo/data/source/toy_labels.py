@@ -9,10 +9,10 @@ from zoo.data.generated import Documents, Line
 from zoo.data.source import sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
+from zoo.data.toy import words
+from zoo.data.toy.labels import LABELLED, batches, with_roles, with_spans, with_topics
+from zoo.data.toy.views import ROLES
 from zoo.errors import UserError
-from zoo.toy import words
-from zoo.toy.labels import LABELLED, batches, with_roles, with_spans, with_topics
-from zoo.toy.views import ROLES
 
 
 @dataclass(kw_only=True)

@@ -8,11 +8,11 @@ from zoo.data.generated import Documents
 from zoo.data.source import Places, sources
 from zoo.data.source.toy import FromToy
 from zoo.data.split import SPLITS
+from zoo.data.toy.held_out import TENTHS, TRAINED, first_words, of_split, source_words
+from zoo.data.toy.second import second
+from zoo.data.toy.synonyms import allowed
+from zoo.data.toy.translation import translate
 from zoo.errors import UserError
-from zoo.toy.held_out import TENTHS, TRAINED, first_words, of_split, source_words
-from zoo.toy.second import second
-from zoo.toy.synonyms import allowed
-from zoo.toy.translation import translate
 
 RAREST = 1000
 """A language in which fewer documents than one in so many have a sentence for a split is too small to split."""
@@ -22,7 +22,7 @@ RAREST = 1000
 @dataclass(kw_only=True)
 class ToyTranslation(FromToy):
     """The sentences of the documents of data=toy, each with its translation into a second toy language, see
-    docs/toy-language.md. A sentence belongs to one split by its words (`zoo.toy.held_out`): none is in two.
+    docs/toy-language.md. A sentence belongs to one split by its words (`zoo.data.toy.held_out`): none is in two.
 
     paper: none
     """

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from zoo.toy.document import FIRST, LAST, situations
-from zoo.toy.grammar import UNIT, Choice
-from zoo.toy.reader import Reader
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
-from zoo.toy.tables import row_weights
+from zoo.data.toy.document import FIRST, LAST, situations
+from zoo.data.toy.grammar import UNIT, Choice
+from zoo.data.toy.reader import Reader
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
+from zoo.data.toy.tables import row_weights
 
 
 @dataclass(frozen=True)

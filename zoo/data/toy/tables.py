@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from zoo.toy.document import FIRST, LAST
-from zoo.toy.grammar import UNIT, Choice, Row, Situations, Slot, weights
-from zoo.toy.words import ID
+from zoo.data.toy.document import FIRST, LAST
+from zoo.data.toy.grammar import UNIT, Choice, Row, Situations, Slot, weights
+from zoo.data.toy.words import ID
 
 SHIFT = 22
 """Numbers of a row that differ in their last `SHIFT` bits alone, of 32, mostly make one choice."""

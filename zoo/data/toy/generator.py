@@ -8,12 +8,12 @@ from jaxtyping import UInt32, UInt64
 
 from zoo.data.generated import Documents
 from zoo.data.permutation import mix
-from zoo.toy.ahead import Ahead
-from zoo.toy.document import situations
-from zoo.toy.grammar import Slot
-from zoo.toy.memory import Memory
-from zoo.toy.settings import Settings
-from zoo.toy.tables import Tables, tables
+from zoo.data.toy.ahead import Ahead
+from zoo.data.toy.document import situations
+from zoo.data.toy.grammar import Slot
+from zoo.data.toy.memory import Memory
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.tables import Tables, tables
 
 VERSION = 3
 """Goes up with every change of the language: another version is another corpus."""

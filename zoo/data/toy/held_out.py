@@ -5,7 +5,7 @@ from jaxtyping import Int64, UInt64
 
 from zoo.data.generated import Documents
 from zoo.data.permutation import mix
-from zoo.toy.words import ID
+from zoo.data.toy.words import ID
 
 TENTHS = (8, 1, 1)
 """Of all sentences, in train, validation and test; the same ones whatever the seed."""

@@ -1,9 +1,9 @@
 """A fixed world: "in norland lies ashton"; the same in every document, and in none of them explained."""
 
-from zoo.toy import words
-from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, only, zipf
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, only, zipf
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 TURN, STEP = 23, 29
 """City (TURN + STEP · i) mod 64 lies in land i: no rule that a model could see in the names."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from zoo.toy.grammar import Act, Choice, Slot
+from zoo.data.toy.grammar import Act, Choice, Slot
 
 
 @dataclass(frozen=True)

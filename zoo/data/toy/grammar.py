@@ -11,7 +11,7 @@ from enum import IntEnum, auto
 from fractions import Fraction
 from math import lcm
 
-from zoo.toy.skills import Skill
+from zoo.data.toy.skills import Skill
 
 UNIT = 1 << 32
 """All probabilities are whole numbers of 1/UNIT: sums are exact, and the same on every machine."""

@@ -1,10 +1,10 @@
 """Reasons: "the cat sees the boxes because they are heavy, so the boxes fall"."""
 
-from zoo.toy import words
-from zoo.toy.clause import STOP, lexical, verbs
-from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix, only
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.clause import STOP, lexical, verbs
+from zoo.data.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix, only
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 CONSEQUENCE = 0.5
 BOTH, SUBJECT, OBJECT = range(3)

@@ -1,9 +1,9 @@
 """Sums: "7 plus 5 is 12", "9 minus 4 is 5"."""
 
-from zoo.toy import words
-from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, only
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, only
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 
 def situations(s: Settings) -> Situations:

@@ -22,8 +22,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
-from zoo.study.notes import Note, read_notes, stop, stopped
-from zoo.study.worker import LAUNCHER, abandoned, into_log, obey_launcher, this_process
+from zoo.sweep.notes import Note, read_notes, stop, stopped
+from zoo.sweep.worker import LAUNCHER, abandoned, into_log, obey_launcher, this_process
 from zoo.terminal import show
 
 VARIABLE, NUMBER = "ZOO_SWEEP", "ZOO_JOB"

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from jaxtyping import Int64
 
-from zoo.toy import words
-from zoo.toy.words import ALL, ID
+from zoo.data.toy import words
+from zoo.data.toy.words import ALL, ID
 
 SYLLABLES = [first + last for first in "bdgklmnprstv" for last in "aeiou"]
 SYNONYM_EVERY, SYNONYMS_FROM = 4, 6 * len(SYLLABLES)

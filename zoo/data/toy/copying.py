@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from zoo.toy import words
-from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import words
+from zoo.data.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 
 def situations(s: Settings) -> Situations:

@@ -6,9 +6,9 @@ The oracle (`oracle.py`) has the same in plain Python, for one document, written
 import numpy as np
 from jaxtyping import Int64
 
-from zoo.toy import words
-from zoo.toy.grammar import Act, Slot
-from zoo.toy.settings import Settings
+from zoo.data.toy import words
+from zoo.data.toy.grammar import Act, Slot
+from zoo.data.toy.settings import Settings
 
 RELATIONS = len(words.RELATIONS)
 Lanes = Int64[np.ndarray, "L"]

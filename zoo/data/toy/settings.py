@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from zoo.data.toy import words
 from zoo.errors import UserError
-from zoo.toy import words
 
 MOST_DEPTH, MOST_DISTRACTORS, MOST_LETTERS = 4, 3, 16
 LONGEST = 1 << 17

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Int64
 
 from zoo.data.generated import END, Documents
-from zoo.toy import words
-from zoo.toy.translation import NOUN, PREPOSITION, SIZE, THAT, THE, TRANSITIVE
-from zoo.toy.words import ALL, ID
+from zoo.data.toy import words
+from zoo.data.toy.translation import NOUN, PREPOSITION, SIZE, THAT, THE, TRANSITIVE
+from zoo.data.toy.words import ALL, ID
 
 ROLES = ("other", "subject", "inner subject", "place", "object")
 FIRST_TOPIC, STOP = ID[words.TOPICS[0]], ID["."]

@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Int64, UInt32
 
 from zoo.data.generated import END, Documents
-from zoo.toy import words
-from zoo.toy.grammar import UNIT
-from zoo.toy.second import second
-from zoo.toy.skills import Skill
-from zoo.toy.words import ALL, ID
+from zoo.data.toy import words
+from zoo.data.toy.grammar import UNIT
+from zoo.data.toy.second import second
+from zoo.data.toy.skills import Skill
+from zoo.data.toy.words import ALL, ID
 
 SYNONYM = UNIT // 4
 """The chance of the synonym, in 1/UNIT."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from zoo.data.generated import Documents
-from zoo.toy.second import second
-from zoo.toy.translation import SYNONYM, translate
-from zoo.toy.words import SURFACES
+from zoo.data.toy.second import second
+from zoo.data.toy.translation import SYNONYM, translate
+from zoo.data.toy.words import SURFACES
 
 WRITTEN = re.compile(rb" ?[^ .,:]+|[.,:]")
 """A word as `surface` writes it."""

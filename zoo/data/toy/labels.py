@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Float64, Int64, UInt32
 
 from zoo.data.generated import END, Documents
-from zoo.toy import words
-from zoo.toy.clause import noun_shares
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
-from zoo.toy.translation import NOUN
-from zoo.toy.views import questions, roles
-from zoo.toy.words import ALL, ID, SURFACES
+from zoo.data.toy import words
+from zoo.data.toy.clause import noun_shares
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
+from zoo.data.toy.translation import NOUN
+from zoo.data.toy.views import questions, roles
+from zoo.data.toy.words import ALL, ID, SURFACES
 
 TAGS = ("OTHER", "SUBJECT", "INNER", "PLACE", "OBJECT", "ANSWER")
 """The words of labels: the roles of `views.ROLES`, then the span that answers."""

@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 from zoo.data.generated import Line
-from zoo.toy import words
-from zoo.toy.clause import noun_shares
-from zoo.toy.grammar import zipf
-from zoo.toy.reference import CONSEQUENCE
-from zoo.toy.settings import Settings, exact
+from zoo.data.toy import words
+from zoo.data.toy.clause import noun_shares
+from zoo.data.toy.grammar import zipf
+from zoo.data.toy.reference import CONSEQUENCE
+from zoo.data.toy.settings import Settings, exact
 
 
 def lines(s: Settings) -> dict[str, dict[str, Line]]:

@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from zoo.toy import arithmetic, clause, copying, facts, people, reference, words
-from zoo.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix, only
-from zoo.toy.settings import Settings
-from zoo.toy.skills import Skill
+from zoo.data.toy import arithmetic, clause, copying, facts, people, reference, words
+from zoo.data.toy.grammar import Act, Choice, Row, Situation, Situations, Slot, mix, only
+from zoo.data.toy.settings import Settings
+from zoo.data.toy.skills import Skill
 
 FIRST, LAST = "title", "end"
 """The situations before the first word and after the last."""
