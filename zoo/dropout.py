@@ -1,11 +1,13 @@
 """Dropout whose luck is its own."""
 
+from collections.abc import Mapping
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from zoo.luck import derived_seed
+from zoo.luck import derived_seed, seed_torch
 
 
 class Dropout(nn.Module):
@@ -29,10 +31,10 @@ class Dropout(nn.Module):
         """The rate that acts now: 0 when not training."""
         return self.rate if self.training else 0.0
 
-    def begin(self) -> None:
-        """Go to the start of the stream; called just before the numbers are drawn."""
+    def begin(self, device: torch.device) -> None:
+        """Go to the start of the stream; called just before the numbers are drawn, on that device."""
         if self.seed is not None and self.active and not torch.compiler.is_compiling():
-            torch.manual_seed(self.seed)
+            seed_torch(self.seed, device)
 
     def continued(self) -> "Dropout":
         """The same for a further part of one call: its numbers follow those that were drawn last."""
@@ -42,13 +44,17 @@ class Dropout(nn.Module):
     def forward(self, x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         if not self.active:
             return x
-        self.begin()
+        self.begin(x.device)
         return F.dropout(x, self.rate, training=True)
 
 
-def seed_dropout(model: nn.Module, *key: int | str) -> None:
-    """Give every Dropout of the model its stream for one forward pass, and torch's global stream one for the rest."""
-    torch.manual_seed(derived_seed("dropout", *key))
-    for name, module in model.named_modules():
-        if isinstance(module, Dropout) and module.rate:
-            module.seed = derived_seed("dropout", *key, name)
+def dropouts_of(model: nn.Module) -> dict[str, Dropout]:
+    """Those that drop anything while training, by where they stand in the model."""
+    return {name: one for name, one in model.named_modules() if isinstance(one, Dropout) and one.rate}
+
+
+def seed_dropout(dropouts: Mapping[str, Dropout], device: torch.device, *key: int | str) -> None:
+    """Give each of them its stream for one forward pass, and torch's own stream of the device one for the rest."""
+    seed_torch(derived_seed("dropout", *key), device)
+    for name, one in dropouts.items():
+        one.seed = derived_seed("dropout", *key, name)

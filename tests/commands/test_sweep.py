@@ -129,6 +129,7 @@ def process() -> dict[str, Any]:
         "gradients": torch.is_grad_enabled(),
         "autocast": torch.is_autocast_enabled("cpu"),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "filled": torch.utils.deterministic.fill_uninitialized_memory,
         "products": torch.get_float32_matmul_precision(),
         "random": random.getstate(),
         "numpy": str(np.random.get_state()),
@@ -145,6 +146,7 @@ def spoil() -> None:
     torch.set_grad_enabled(False)
     torch.set_autocast_enabled("cpu", True)
     torch.use_deterministic_algorithms(True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
     torch.set_float32_matmul_precision("medium")
     random.seed(1)
     np.random.seed(1)

@@ -110,6 +110,16 @@ def test_a_batch_is_a_pure_function_of_data_seed_and_step(load: Load) -> None:
     assert np.random.get_state()[1].tolist() == before[1]
 
 
+@pytest.mark.parametrize("ahead", [1, 10, 24])
+def test_how_far_the_order_is_worked_out_ahead_changes_no_batch(monkeypatch: pytest.MonkeyPatch, ahead: int) -> None:
+    """Nor does asking for batches out of their order; 30 batches of 4 rows are more than an epoch of 100."""
+    straight = [first_tokens(loader(counting(401)), range(i, i + 1)) for i in range(30)]
+    monkeypatch.setattr(batches, "AHEAD", ahead)
+    one = loader(counting(401))
+    for i in (*range(30), 3, 29, 0):
+        assert first_tokens(one, range(i, i + 1)) == straight[i]
+
+
 def test_another_seed_is_another_order() -> None:
     one = loader(counting(401))
     assert first_tokens(one, range(25), seed=0) != first_tokens(one, range(25), seed=1)

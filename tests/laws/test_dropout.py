@@ -24,10 +24,13 @@ from tests.helpers import (
     randomise,
 )
 from zoo.context import Context, Scores
-from zoo.dropout import Dropout, seed_dropout
+from zoo.dropout import Dropout, dropouts_of, seed_dropout
+from zoo.luck import derived_seed
 from zoo.mixer.backend import BACKENDS
 from zoo.position import positions
 from zoo.schema import parse_option
+
+CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -68,7 +71,7 @@ def test_queries_do_not_share_their_masks_though_a_scheme_attends_in_parts(posit
     scheme = randomise(positions.build(parse_option("position", option("position", position), "position"), common()))
     seen = replace(context(plain_sequence(LENGTH, rows=2), position=scheme), attend=BACKENDS[backend])
     dropout = Dropout(0.5)
-    seed_dropout(nn.ModuleDict({"weights": dropout}), 5, 0)
+    seed_dropout({"weights": dropout}, CPU, 5, 0)
     zeros, values = torch.zeros(2, 4, LENGTH, 16), torch.eye(LENGTH).expand(2, 4, -1, -1)
     attended = scheme.attend(zeros, zeros, values, seen, Scores(1.0, None, dropout))
     dropped = (attended[:, :, TRAINED:, :TRAINED] == 0).transpose(1, 2).flatten(2)  # of keys that all of these see
@@ -130,7 +133,7 @@ def test_swapping_a_part_moves_no_other_parts_dropout(changes: dict[str, Any]) -
         for name, module in built.named_modules():
             if isinstance(module, Dropout) and not name.endswith("mixer.dropout"):
                 module.register_forward_hook(keep(name))
-        seed_dropout(built, 5, 0)
+        seed_dropout(dropouts_of(built), CPU, 5, 0)
         call(built, draw(2))
         return found
 
@@ -138,3 +141,15 @@ def test_swapping_a_part_moves_no_other_parts_dropout(changes: dict[str, Any]) -
     assert len(before.keys() & after.keys()) >= 3
     for name in before.keys() & after.keys():
         assert (before[name] == after[name]).float().mean() > 0.99, name  # an activation may be 0 by itself
+
+
+def test_a_part_drops_what_the_stream_of_its_seed_says() -> None:
+    """The numbers are torch's own after `torch.manual_seed`, though no other kind of device is seeded."""
+    dropout, ones = Dropout(0.5), torch.ones(50)
+    seed_dropout({"a": dropout}, CPU, 3)
+    after = torch.rand(2)
+    first = dropout(ones)
+    torch.manual_seed(derived_seed("dropout", 3, "a"))
+    assert torch.equal(first, torch.nn.functional.dropout(ones, 0.5))
+    torch.manual_seed(derived_seed("dropout", 3))
+    assert torch.equal(after, torch.rand(2))

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from tests.helpers import OPTIONS, PRESETS, call, close, draw, model
-from zoo.dropout import seed_dropout
+from zoo.dropout import dropouts_of, seed_dropout
 from zoo.model import Model
 from zoo.topology.stack import Stack
 
@@ -15,7 +15,7 @@ def gradients(built: Model, recompute: bool) -> tuple[Tensor, ...]:
     for module in built.modules():
         if isinstance(module, Stack):
             module.recompute = recompute
-    seed_dropout(built.train(), 5, 0)
+    seed_dropout(dropouts_of(built.train()), torch.device("cpu"), 5, 0)
     out = call(built, draw(2))
     loss = out.logits.square().mean() + sum(out.auxiliary.values())
     return out.logits, *torch.autograd.grad(loss, list(built.parameters()))

@@ -8,7 +8,7 @@ from tests.helpers import TOPOLOGIES, call, draw, model
 from zoo.data.batch import PairBatch
 from zoo.data.special import Special
 from zoo.objective import objectives
-from zoo.training.cost import training_flops
+from zoo.training.cost import TrainingFlops
 
 SPECIAL = Special(start=1, end=2, mask=3)
 
@@ -25,4 +25,4 @@ def test_a_step_costs_three_times_what_torch_counts_in_the_forward_pass_of_its_t
     )
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         call(built, **task.inputs)
-    assert training_flops(built, task) == 3 * counter.get_total_flops()
+    assert TrainingFlops(built)(task) == 3 * counter.get_total_flops()

@@ -18,6 +18,7 @@ def start_fresh() -> None:
     torch.set_autocast_enabled("cpu", False)
     if torch.are_deterministic_algorithms_enabled():  # setting it imports the compiler, a second of a short run
         torch.use_deterministic_algorithms(False)
+        torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     torch.set_float32_matmul_precision("highest")
     random.seed(0)
     np.random.seed(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 from zoo.experiment import Experiment
 from zoo.jobs.parts import Parts
-from zoo.training.cost import training_flops
+from zoo.training.cost import TrainingFlops
 from zoo.training.loop import Step, Update, fit
 from zoo.training.miscompiled import refuse_miscompiled
 from zoo.training.runtime import Machinery
@@ -37,7 +37,7 @@ def updates(
         device=parts.device,
         start=start,
         tokens=tokens,
-        cost=partial(training_flops, parts.model),
+        cost=TrainingFlops(parts.model),
         forward=parts.forward,
         scale=parts.scale,
         **terms,

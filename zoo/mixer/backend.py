@@ -58,7 +58,7 @@ def fused(
         scale=scores.scale,
         enable_gqa=k.shape[1] != q.shape[1],
     )
-    scores.dropout.begin()
+    scores.dropout.begin(q.device)
     if bias is None and context.only_causal(scores.window):
         return attend(q, k, v, is_causal=True)
     visible = context.visible(scores.window)
@@ -66,7 +66,7 @@ def fused(
     if bias is not None:
         bias = bias.to(q.dtype)
         mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
-    return _zero_where_blind(attend(q, k, v, attn_mask=mask), context, visible)
+    return _zero_where_blind(attend(q, k, v, attn_mask=mask), context, scores.window)
 
 
 def products(
@@ -93,7 +93,7 @@ def products(
         logits = torch.baddbmm(rows.new_zeros(1, 1, 1), rows, keys.mT, beta=0, alpha=scores.scale)
     mixed = torch.bmm(scores.dropout(logits.softmax(dim=-1)).to(v.dtype), values)
     mixed = rearrange(mixed, "(B G) (R T) U -> B (G R) T U", G=groups, R=repeats)
-    return _zero_where_blind(mixed, context, visible)
+    return _zero_where_blind(mixed, context, scores.window)
 
 
 def _scores(rows: Tensor, keys: Tensor, added: Float[Tensor, "R H T S"], groups: int, scale: float) -> Tensor:
@@ -112,11 +112,13 @@ def _low(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).min / 2
 
 
-def _zero_where_blind(mixed: Float[Tensor, "B H T U"], context: Context, visible: Tensor | None) -> Tensor:
+def _zero_where_blind(mixed: Float[Tensor, "B H T U"], context: Context, window: int | None) -> Tensor:
     """A query that sees no key, which only padding can bring about, gets zeros."""
+    visible = context.visible(window)
     if visible is None or context.keys.real is None:
         return mixed
-    return mixed.masked_fill(~visible.any(-1)[:, None, :, None], 0.0)
+    key = ("blind", window, context.queries, context.keys)
+    return mixed.masked_fill(context.once(key, lambda: ~visible.any(-1)[:, None, :, None]), 0.0)
 
 
 BACKENDS: dict[str, Attend] = {"plain": plain, "fused": fused, "products": products}

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.bare import bare
+from zoo.dropout import dropouts_of
 from zoo.ffn import Auxiliary
 from zoo.objective import Task
 from zoo.training.blocks import BlockLoss
@@ -40,6 +41,7 @@ class Forward(ABC):
         autocast: torch.dtype | None = None,
     ):
         self.model, self.device, self.autocast = model, device, autocast
+        self.dropouts = dropouts_of(bare(model))
         self.label_smoothing, self.output_z = label_smoothing, output_z
 
     @abstractmethod
@@ -68,8 +70,8 @@ class Blocks(Forward):
     """The same up to rounding, by the logits of the scored positions only, a block of them at a time. `read` is that of
     the model, compiled or not."""
 
-    def __init__(self, *setting: Any, read: Callable[..., tuple[Tensor, Auxiliary]]):
-        super().__init__(*setting)
+    def __init__(self, *setting: Any, read: Callable[..., tuple[Tensor, Auxiliary]], **named: Any):
+        super().__init__(*setting, **named)
         self.read = read
 
     def __call__(self, task: Task) -> Terms:

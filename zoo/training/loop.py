@@ -10,7 +10,6 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from zoo.bare import bare
 from zoo.dropout import seed_dropout
 from zoo.objective import Task
 from zoo.training.divergence import Diverged, culprit
@@ -154,7 +153,7 @@ class Update:
         for micro, (task, weight) in enumerate(zip(self.tasks, self.weights, strict=True)):
             if not weight:
                 continue
-            seed_dropout(bare(self.forward.model), self.seed, self.step, micro)
+            seed_dropout(self.forward.dropouts, self.forward.device, self.seed, self.step, micro)
             terms = self.forward(task)
             share = weight / self.total
             added = {name: value * share for name, value in terms.auxiliary.items()}
