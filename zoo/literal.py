@@ -11,6 +11,9 @@ PLAIN = re.compile(r"[\w/+.@%:-]+", re.ASCII)
 SYNTAX = re.compile(r"""['"\\,$(){}\[\]]""")
 """What Hydra reads as more than itself."""
 
+QUOTED = re.compile(r"""(['"])(\\.|(?!\1)[^\\])*\1""", re.DOTALL)
+"""A value of which all stands in quotes."""
+
 
 def quote_texts(words: Iterable[str]) -> list[str]:
     """The words of a command line, with the values of TEXTS in Hydra's quotes, and values with letters beyond ASCII,
@@ -26,6 +29,18 @@ def as_word(key: str, value: str) -> str:
     escaped = re.sub(r"(\\*)\$\{", r"\1\1\\${", value)
     escaped = re.sub(r'(\\*)("|\Z)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), escaped)
     return shlex.quote(f'{key}="{escaped}"')
+
+
+def text_of(word: str) -> str:
+    """The text that the word of a command line sets its key to: as it stands, or as Hydra reads it where all of it
+    stands in quotes."""
+    value = word.partition("=")[2]
+    if not QUOTED.fullmatch(value):
+        return value
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from omegaconf import OmegaConf
+
+    return str(OmegaConf.create({"text": OverridesParser.create().parse_override(f"text={value}").value()}).text)
 
 
 def _quoted(word: str) -> str:

@@ -37,6 +37,7 @@ def test_bad_input_is_one_sentence(command: Command, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for words, sentence in (
         (["study=nowhere"], "no folder nowhere"),
+        (["study='it\\'s'"], "no folder it's;"),
         (["study=empty"], "empty is no study"),
         (["study=empty", "batches=2"], "leave out batches=2"),
         (["run=somewhere", "study=empty"], "leave out run=somewhere"),

@@ -13,7 +13,7 @@ from tests.commands.test_plugins import plugin
 from zoo.__main__ import main
 from zoo.command.help import help_text
 from zoo.command.words import in_home
-from zoo.literal import as_word, quote_texts
+from zoo.literal import as_word, quote_texts, text_of
 
 __all__ = ["plugin"]
 
@@ -28,6 +28,8 @@ TRAIN = {
     "a flag for a key": (("--steps", "100"), "no flag '--steps' (did you mean budget.steps?); a value is set by"),
     "a misspelt flag": (("--multrun", "seed=1"), "did you mean --multirun?"),
     "values without -m": (("model/norm=layernorm,rmsnorm",), "has several values; add -m to sweep over them"),
+    "a comma in a path": (("out=runs/a,b",), """a path is quoted twice, as in 'out="runs/a,b"'"""),
+    "what Hydra does not read": (("out=lr=3",), """quote special characters twice, as in 'out="lr=3"'"""),
     "a range without -m": (("seed=range(3)",), "has several values; add -m to sweep over them"),
     "seeds of a study": (("study=ladder", "seeds=0,1", "dry_run=true"), "(did you mean seed?)"),
     "a variant of a study": (("study=ladder", "variant=RoPE"), "study=ladder runs all its variants"),
@@ -174,6 +176,7 @@ def test_a_command_that_is_printed_can_be_pasted(path: str) -> None:
     assert override.key_or_group == "run"
     made = OmegaConf.create({"run": override.value()})
     assert made.run == path
+    assert text_of(word) == path
 
 
 def test_letters_beyond_ascii_need_no_quotes(command: Command, tmp_path: Path) -> None:

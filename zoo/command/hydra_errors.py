@@ -14,6 +14,7 @@ from zoo.command.keys import command_with, key_meant, key_named, keys_of
 from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
+from zoo.literal import as_word
 from zoo.paths import CONF
 from zoo.plugins import load_plugins
 from zoo.registry import FAMILIES, did_you_mean
@@ -59,7 +60,10 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
     if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
         word, key = found.group(1), found.group(2)
         listed = "" if key in groups_of(command) else f", or write a list as {key}=[a,b]"
-        return f"'{word}' has several values; add -m to sweep over them{listed}"
+        value = word[len(key) + 1 :]
+        a_path = listed and ("/" in value or Path(value).exists())
+        quoted = f"; the comma of a path is quoted twice, as in {as_word(key, value)}" if a_path else ""
+        return f"'{word}' has several values; add -m to sweep over them{listed}{quoted}"
     if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
         return _unreadable(message.strip().splitlines()[0].rstrip(), message, command, words)
     if found := re.search(r"Error merging override \+*((.+?)=.*)", message):
@@ -129,7 +133,8 @@ def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> 
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
     unread = [word for word in words if "=" in word and not word.startswith("-") and not _reads(word)]
     what = f"the command line cannot be read at {unread[0]}" if unread else line
-    return f"{what} — quote special characters twice, as in 'data.path=\"my file, v=2.txt\"'"
+    key, _, value = (unread or ["data.path=my file, v=2.txt"])[0].partition("=")
+    return f"{what} — quote special characters twice, as in {as_word(key, value)}"
 
 
 def _reads(word: str) -> bool:

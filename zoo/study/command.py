@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from zoo.errors import UserError
+from zoo.literal import text_of
 from zoo.study.report.page import built
 from zoo.terminal import show
 
@@ -19,7 +20,7 @@ def report_study(words: Sequence[str]) -> None:
     others.remove(study)
     if others:
         raise UserError(f"study= builds the report of one study and reads nothing else; leave out {' '.join(others)}")
-    folder = Path(study.removeprefix("study=").strip("'\""))
+    folder = Path(text_of(study))
     report = built(folder)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("variant", "against", "difference", "verdict"):
