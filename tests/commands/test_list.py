@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +144,24 @@ def test_the_matrix_says_which_data_an_objective_reads() -> None:
     refused = {(row, column) for row in rows for column in columns if reason(row, column)}
     assert refused == {("causal", "pairs"), ("masked", "pairs"), ("tagging", "text")}
     assert reason("masked", "pairs") == "the data is pairs, but this objective reads text"
+
+
+def test_the_matrix_calls_options_by_the_names_they_are_chosen_by(zoo_command: Command) -> None:
+    done = zoo_command("matrix")
+    assert done.code == 0, done.err
+    said = set(re.findall(r"\w+", done.out))
+    families = ("mixer", "ffn", "topology", "position", "objective")
+    assert not {one.option for one in catalogue() if one.family in families} - said
+    assert "attention" not in said
+    rows = [line for line in done.out.splitlines() if line.startswith("gqa, mha, mqa, sliding ")]
+    assert [row.split()[4:] for row in rows] == [["yes"] * len(names("topology")), ["yes"] * len(names("position"))]
+    assert "mixer local_global is a pattern over the layers" in done.out
+
+
+def test_the_matrix_has_options_of_ones_own(zoo_command: Command, tmp_path: Path) -> None:
+    (tmp_path / "model" / "ffn").mkdir(parents=True)
+    (tmp_path / "model" / "ffn" / "mine.yaml").write_text("name: relu\nratio: 2.0\n")
+    done = zoo_command("matrix", f"hydra.searchpath=['{tmp_path}']")
+    assert done.code == 0, done.err
+    assert "\nrelu, mine " in done.out
+    assert zoo_command("matrix", "norm").code == 2
