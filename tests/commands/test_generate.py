@@ -23,6 +23,10 @@ REFUSED = {
     "no prompt": ("generate.prompt=", "the prompt is empty"),
     "an empty list": ("generate.prompt=[]", "generate.prompt is an empty list"),
     "a temperature that is none": ("generate.temperature=hot", "generate.temperature must be a number, got 'hot'"),
+    "samples that are one": (
+        "generate.samples=3 generate.temperature=0",
+        "samples=3 would all say the same",
+    ),
     "no samples": ("generate.samples=0", "samples=0 must be at least 1"),
     "a key that is none": ("generate.top_q=1", "no key 'generate.top_q'"),
     "an order to stop at nothing": ("generate.stop=['']", "stop has an empty text"),
@@ -71,7 +75,7 @@ def test_a_text_that_is_broken_off_ends_its_line(
 def test_what_cannot_be_said_is_refused_with_one_sentence(command: Command, folder: Path) -> None:
     for override, words in REFUSED.values():
         prompt = () if "prompt" in override else ("generate.prompt=a",)
-        done = command("evaluate", f"run='{folder}'", *prompt, override, *SHORT)
+        done = command("evaluate", f"run='{folder}'", *prompt, *override.split(), *SHORT)
         assert done.code == 2, override
         assert words in done.err
         assert done.err.count("\n") == 1

@@ -42,7 +42,7 @@ def test_the_marks_that_are_no_text_are_never_said() -> None:
     with torch.no_grad():
         run.model.head.out.weight[[256, 258]] = 40 * run.model.head.out.weight[:1]
     for temperature in (0.0, 1.0):
-        settings = Settings(max_new_tokens=20, samples=8, temperature=temperature)
+        settings = Settings(max_new_tokens=20, samples=8 if temperature else 1, temperature=temperature)
         said = {token for one in continuations(run, ["a"], settings) for token in one.tokens}
         assert not said & {run.tokenizer.special.start, run.tokenizer.special.mask}
 
@@ -89,6 +89,12 @@ def bad_prompts() -> list[tuple[Run, object, dict[str, object], str]]:
         (run, "a", {"stop": ""}, "stop has an empty text"),
         (run, "a", {"stop": 5}, "zoo.complete.stop must be"),
         (run, "a", {"samples": 0}, "samples=0 must be at least 1"),
+        (
+            run,
+            "a",
+            {"samples": 3, "temperature": 0},
+            "samples=3 would all say the same: .* or beams=3",
+        ),
         (run, "a", {"seed": -1}, "seed=-1 must be at least 0"),
         (run, "a", {"top_q": 1}, r"has no 'top_q' \(did you mean top_p\?\)"),
         (run, "a", {"top_p": "0.9"}, "top_p must be a number"),

@@ -44,8 +44,8 @@ def test_blanks_are_filled_by_confidence_or_together() -> None:
 @pytest.mark.parametrize("order", ["confidence", "together"])
 def test_a_text_is_filled_the_same_whatever_else_is_in_the_batch(order: str) -> None:
     run, texts = masked_run(), [BLANKS, "[MASK]", "the agent[MASK]"]
-    for temperature in (0, 1.0):
-        settings = {"temperature": temperature, "samples": 2, "seed": 3, "order": order}
+    for temperature, samples in ((0, 1), (1.0, 2)):
+        settings = {"temperature": temperature, "samples": samples, "seed": 3, "order": order}
         together = fill(run, texts, **settings)
         assert together == [one for text in texts for one in fill(run, text, **settings)]
 
@@ -83,6 +83,7 @@ def test_what_cannot_be_filled_is_refused_with_one_sentence() -> None:
         (run_of(), "the[MASK]", {}, "was not trained to fill blanks"),
         (masked_run(), "[MASK]", {"order": "left"}, "choose from confidence, together"),
         (masked_run(), "[MASK]", {"samples": 0}, "samples=0 must be at least 1"),
+        (masked_run(), "[MASK]", {"samples": 2}, "samples=2 would all say the same"),
         (masked_run(), [], {}, "there is no text"),
     ]
     for run, text, settings, said in cases:

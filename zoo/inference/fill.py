@@ -26,7 +26,7 @@ class Filling:
     """How blanks are filled.
 
     temperature, top_k, top_p, min_p: see `Sampling`; at temperature 0 each blank gets its most probable token
-    samples: how many texts; sample i has the seed `seed + i`
+    samples: how many texts, where tokens are drawn; sample i has the seed `seed + i`
     order: confidence fills one blank after the other, each time the one whose best token is most probable, given what
         was filled before; together fills all at once, each as if it were the only one
     """
@@ -42,6 +42,10 @@ class Filling:
     def __post_init__(self) -> None:
         if self.samples < 1:
             raise UserError(f"samples={self.samples} must be at least 1")
+        if self.samples > 1 and self.temperature == 0:
+            raise UserError(
+                f"samples={self.samples} would all say the same: at temperature=0 no token is drawn; set one above 0"
+            )
         if not 0 <= self.seed <= (1 << 63) - self.samples:
             raise UserError(f"seed={self.seed} must be at least 0 and below 2^63 − samples")
 

@@ -17,7 +17,8 @@ class Settings:
     temperature, top_k, top_p, min_p, repetition_penalty: see `Sampling`
     beams: above 1, a beam search of that width in place of drawing; `samples` of its best texts are given
     length_penalty: see `beam_search`
-    samples: how many for each prompt; sample i has the seed `seed + i`, and depends on nothing else in the batch
+    samples: how many for each prompt; sample i has the seed `seed + i`, and depends on nothing else in the batch; more
+        than one where tokens are drawn, or beams looked for
     stop: texts that end a continuation, which is cut before them
     drafted: how many tokens a draft guesses at a time, where there is one
     """
@@ -41,6 +42,11 @@ class Settings:
         if 1 < self.beams < self.samples:
             raise UserError(
                 f"beams={self.beams} cannot give samples={self.samples}; ask for as many beams, or fewer texts"
+            )
+        if self.samples > 1 and self.temperature == 0 and self.beams == 1:
+            raise UserError(
+                f"samples={self.samples} would all say the same: at temperature=0 no token is drawn; set one"
+                f" above 0, or beams={self.samples} for the most probable texts"
             )
         if not 0 <= self.seed <= (1 << 63) - self.samples:
             raise UserError(f"seed={self.seed} must be at least 0 and below 2^63 − samples")
