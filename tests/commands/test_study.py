@@ -206,7 +206,7 @@ def test_a_study_that_is_killed_or_interrupted_saves_its_runs_and_goes_on(comman
         end(study)
     study = begun(place, words, max(first) + 1)
     try:
-        study.send_signal(signal.SIGINT)
+        os.killpg(study.pid, signal.SIGTERM)  # to each worker too, which then is told twice
         _, said = study.communicate(timeout=120)
     finally:
         end(study)

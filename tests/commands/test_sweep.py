@@ -171,6 +171,27 @@ def test_an_interruption_ends_the_sweep(
     assert "interrupted; go on with: python train.py -m" in done.err
 
 
+def test_no_run_starts_when_the_study_is_stopped_while_its_note_is_written(
+    command: Command, tmp_path: Path, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who stops it may have looked for notes before."""
+    from zoo.jobs import train as module
+    from zoo.sweep.notes import Note, read_notes, stop
+
+    write, calls = Note.write, []
+
+    def late(self: Note, root: Path) -> None:
+        write(self, root)
+        stop(root)
+
+    monkeypatch.setattr(Note, "write", late)
+    monkeypatch.setattr(module, "train", lambda *job: calls.append(job))
+    command("train", *options, "seed=0,1")
+    assert not calls
+    (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
+    assert [note.state for note in read_notes(sweep).values()] == ["interrupted"]
+
+
 def test_a_sweep_that_is_refused_before_its_first_job_leaves_nothing(
     command: Command, tmp_path: Path, options: tuple[str, ...]
 ) -> None:

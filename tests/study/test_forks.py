@@ -3,9 +3,11 @@
 import operator
 import os
 import signal
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,21 @@ def test_signals_for_the_launcher_do_not_end_the_process_that_forks(number: sign
     os.kill(before, number)
     time.sleep(0.2)
     assert forks.run([(os.getppid, ())] * 2, beside=2) == [before] * 2
+
+
+def test_a_signal_does_not_cut_short_what_a_process_is_told(forks: Forks) -> None:
+    heed = (signal.signal, (signal.SIGTERM, signal.default_int_handler))  # as a job does
+    (pid,) = forks.run([(eval, ("__import__('os').getpid()",))], beside=1)
+    assert forks.run([heed], beside=1)
+    whole = bytes(ForkingPickler.dumps((os.getpid, ())))
+    (idle,) = (one for one in forks._idle[-1:])
+    os.write(idle.fileno(), struct.pack("!i", len(whole)) + whole[:5])
+    time.sleep(0.2)
+    os.kill(pid, signal.SIGTERM)
+    time.sleep(0.2)
+    os.write(idle.fileno(), whole[5:])
+    assert idle.poll(20)
+    assert idle.recv() == (pid, None)
 
 
 def test_ctrl_c_does_not_end_the_process_that_forks_while_it_starts() -> None:

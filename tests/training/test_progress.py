@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from zoo.training.interrupt import Interrupt, how_to_resume
+from zoo.training.interrupt import Interrupt, end_once, how_to_resume, terminable
 from zoo.training.loop import Step
 from zoo.training.progress import Display
 
@@ -80,6 +80,35 @@ def test_the_first_signal_asks_and_the_second_acts(number):
         assert signal.getsignal(number) is signal.default_int_handler
     finally:
         signal.signal(number, before)
+
+
+def terminate_again():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    except KeyboardInterrupt:
+        pytest.fail("the second one acted")
+
+
+@pytest.mark.parametrize("softly", [True, False])
+def test_where_another_process_hands_signals_on_a_second_one_changes_nothing(softly):
+    """It comes to the whole group at once, or while the checkpoint is written, and would cost it."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        for _ in range(2):  # jobs
+            end_once()
+            with terminable():
+                if softly:
+                    with Interrupt() as interrupt:
+                        os.kill(os.getpid(), signal.SIGTERM)
+                        assert interrupt.asked
+                        terminate_again()
+                else:
+                    with pytest.raises(KeyboardInterrupt):
+                        os.kill(os.getpid(), signal.SIGTERM)
+                terminate_again()
+            terminate_again()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_in_another_thread_signals_stay_as_they_are():

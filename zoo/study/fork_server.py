@@ -38,22 +38,22 @@ def serve(control: int) -> None:
 
 
 def _work(connection: Connection, launcher: int) -> NoReturn:
-    """Do what comes through the connection and send back what it came to, or what it raised, until it is closed."""
-    for number in (signal.SIGCHLD, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+    """Do what comes through the connection and send back what it came to, or what it raised, until it is closed. What
+    it does may heed SIGTERM; between two calls that is ignored, since it would cut short what comes or goes."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     follow(launcher)
     parent = os.getppid()
     while True:
         try:
             function, arguments = connection.recv()
-        except KeyboardInterrupt:  # meant for a job that had just ended
-            continue
         except (EOFError, OSError):
             os._exit(0)
         try:
             said: tuple[Any, BaseException | None] = function(*arguments), None
         except BaseException as error:
             said = None, _sendable(error)
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if os.getppid() != parent:  # killed, by which a job is cut short: the launcher shall take it for lost
             os._exit(1)
         try:

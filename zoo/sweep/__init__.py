@@ -120,6 +120,8 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
     try:
         if study:
             obey_launcher(in_study)
+            if stopped(root):  # since the look above: who stops a study tells those jobs that have a note by then
+                raise KeyboardInterrupt
         with into_log(root / f"{note.job}.log") if study else nullcontext():
             _run(function, config, note, root)
     except KeyboardInterrupt:

@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import Any
+
+from zoo.training.interrupt import end_once
 
 LAUNCHER = "ZOO_LAUNCHER"
 """The environment variable that says which process launched the jobs."""
@@ -31,7 +32,7 @@ def obey_launcher(busy: Callable[[], bool]) -> None:
     if launcher in ("", this_process()) or threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_once()
     if launcher not in _watched:
         _watched.add(launcher)
         threading.Thread(target=_end_with, args=(launcher, busy), daemon=True).start()
@@ -85,10 +86,6 @@ def _end_with(launcher: str, busy: Callable[[], bool]) -> None:
     while busy():
         time.sleep(PERIOD)
     os._exit(1)
-
-
-def _interrupt(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
 
 
 @contextmanager

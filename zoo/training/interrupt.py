@@ -10,10 +10,26 @@ from typing import Any
 
 from zoo.literal import as_word
 
+_asked: list[int] = []
+"""Signals that asked this process to end."""
+
+
+def end_once() -> None:
+    """In a process that works for another: from now on one SIGTERM ends what it does, and all that follow are that one
+    again. What is sent to a whole group comes from the other process too, which hands it on."""
+    _asked.clear()
+    signal.signal(signal.SIGTERM, _first)
+
+
+def _first(number: int, frame: FrameType | None) -> None:
+    if not _asked:
+        _asked.append(number)
+        raise KeyboardInterrupt
+
 
 class Interrupt:
     """`with Interrupt() as interrupt:` the first SIGINT or SIGTERM only sets `interrupt.asked`, which the loop looks at
-    after each step; a second one acts as it always does. A signal that the process ignores stays ignored: then another
+    after each step; a second one acts as it does outside. A signal that the process ignores stays ignored: then another
     process decides. Outside the main thread it does nothing."""
 
     def __init__(self) -> None:
@@ -34,6 +50,7 @@ class Interrupt:
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
+        _asked.append(number)
         self._restore()
 
     def _restore(self) -> None:
@@ -45,9 +62,9 @@ class Interrupt:
 @contextmanager
 def terminable() -> Iterator[None]:
     """Within, SIGTERM is what Ctrl-C is: it raises KeyboardInterrupt, so that a run says how it stands before it ends.
-    Where SIGTERM is ignored, or outside the main thread, nothing changes."""
+    Where SIGTERM is ignored, or does so once, or outside the main thread, nothing changes."""
     present = signal.getsignal(signal.SIGTERM)
-    if threading.current_thread() is not threading.main_thread() or present is signal.SIG_IGN:
+    if threading.current_thread() is not threading.main_thread() or present in (signal.SIG_IGN, _first):
         yield
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
