@@ -10,6 +10,11 @@ python evaluate.py run=runs/<run> generate.prompt="about forests. the small"   w
 python evaluate.py study=runs/studies/<study>                  verdicts, report.html, report.md, results.csv
 """
 
+if __name__ == "__main__":
+    from zoo.interruption import end_quietly
+
+    end_quietly()
+
 import sys
 
 from hydra.core.hydra_config import HydraConfig

@@ -6,6 +6,11 @@ python train.py model/norm=layernorm model.d_model=256   swap a part, change a s
 python train.py resume=runs/<run>                        go on where a run stopped
 """
 
+if __name__ == "__main__":
+    from zoo.interruption import end_quietly
+
+    end_quietly()
+
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 

@@ -11,6 +11,11 @@
 Overrides are those of train.py; parts of your own are included by plugins=[my_module] hydra.searchpath=[my_conf].
 """
 
+if __name__ == "__main__":
+    from zoo.interruption import end_quietly
+
+    end_quietly()
+
 import argparse
 from typing import NoReturn
 

@@ -18,6 +18,7 @@ from zoo.command.flags import refuse_unknown_flags
 from zoo.command.hydra_errors import refusal
 from zoo.command.words import in_home, refuse_absent_folders
 from zoo.errors import RunFailed, UserError
+from zoo.interruption import interruption
 from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
 
@@ -80,7 +81,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
         _discard_output()
         raise SystemExit(1) from None
     except (Exception, KeyboardInterrupt) as error:
-        _fail(_interruption(error) or error, command or "train")
+        _fail(interruption(error) or error, command or "train")
     if code:
         raise SystemExit(code)
 
@@ -106,13 +107,6 @@ def _complete(main: Callable[[], Any]) -> None:
     with redirect_stdout(said):
         main()
     print(*(word for word in said.getvalue().split() if not re.match("[^=]*[=/]_", word)))
-
-
-def _interruption(error: BaseException | None) -> KeyboardInterrupt | None:
-    """The Ctrl-C that led to an error, as where it came while a config was put together."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error
 
 
 def _fail(error: BaseException, command: str) -> None:
