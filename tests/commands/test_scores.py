@@ -27,18 +27,26 @@ from zoo.training.runtime import Machinery
 from zoo.training.scoring import score
 
 RECORD = ("record.gradients_every=2", "record.lengths=[8,16,24]", "record.log_every=1", "optimizer.clip=0.01")
+RANDOM = ("model.dropout=0.1", "optimizer.ema=0.5")
+"""What a look at the run on its way could move: masks, and weights that are lent to be scored."""
 
 
-def test_scores_at_other_lengths_and_gradients_are_written_and_change_nothing(
+def test_scores_on_the_way_at_other_lengths_and_gradients_are_written_and_change_nothing(
     command: Command, text: Path, tmp_path: Path
 ) -> None:
-    options = ("data=text", f"data.path='{text}'", *TINY, "model/position=learned", "optimizer.clip=0.01")
+    options = ("data=text", f"data.path='{text}'", *TINY, *RANDOM, "model/position=learned", "optimizer.clip=0.01")
     found = {}
-    for name, record in (("with", RECORD[:3]), ("without", ("record.log_every=1",))):
+    for name, record in (
+        ("with", (*RECORD[:3], "budget.evaluate_every=1", "record.checkpoint_every=1")),
+        ("without", ("record.log_every=1",)),
+    ):
         assert command("train", *options, *record, f"out={name}").code == 0
         (found[name],) = (tmp_path / name).iterdir()
-    weights = [(folder / "checkpoints" / "step_4" / "model.safetensors").read_bytes() for folder in found.values()]
-    assert weights[0] == weights[1]
+    weights, averages = (
+        [(folder / "checkpoints" / "step_4" / f"{name}.safetensors").read_bytes() for folder in found.values()]
+        for name in ("model", "ema")
+    )
+    assert weights[0] == weights[1] != averages[0] == averages[1]
     scores = json.loads((found["with"] / "scores.json").read_text())
     status = json.loads((found["with"] / "status.json").read_text())
     assert scores["test"] == status["scores"]["test"]

@@ -1,5 +1,7 @@
 """Texts in, texts out."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -37,14 +39,18 @@ def test_a_continuation_depends_on_its_prompt_and_seed_alone() -> None:
     assert len(set(together)) > 3
 
 
-def test_the_marks_that_are_no_text_are_never_said() -> None:
+@pytest.mark.parametrize("drafted", [False, True])
+@pytest.mark.parametrize("how", [{"temperature": 0.0}, {"samples": 4}, {"samples": 2, "top_p": 0.5}, {"beams": 4}])
+def test_the_marks_that_are_no_text_are_never_said(how: dict[str, Any], drafted: bool) -> None:
+    if drafted and "beams" in how:
+        pytest.skip("a beam search takes no draft")
     run = run_of()
     with torch.no_grad():
         run.model.head.out.weight[[256, 258]] = 40 * run.model.head.out.weight[:1]
-    for temperature in (0.0, 1.0):
-        settings = Settings(max_new_tokens=20, samples=8 if temperature else 1, temperature=temperature)
-        said = {token for one in continuations(run, ["a"], settings) for token in one.tokens}
-        assert not said & {run.tokenizer.special.start, run.tokenizer.special.mask}
+    found = continuations(run, ["a"], Settings(max_new_tokens=10, **how), run if drafted else None)
+    said = {token for one in found for token in one.tokens}
+    assert said
+    assert not said & {run.tokenizer.special.start, run.tokenizer.special.mask}
 
 
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)

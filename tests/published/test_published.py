@@ -267,6 +267,13 @@ def test_what_has_no_counterpart_here_is_not_imported(values: dict[str, Any], sa
         zoo.load(tmp_path / "out")
 
 
+def test_a_tokenizer_beside_a_model_has_as_many_ids(tmp_path: Path) -> None:
+    """Rows of a table that no id has could be said, and would mean nothing."""
+    zoo.export(run_of("model=llama", vocabulary=300), tmp_path / "out")
+    with pytest.raises(UserError, match=r"zoo_tokenizer\.json has 259 ids, config\.json says 300"):
+        zoo.load(tmp_path / "out")
+
+
 def test_an_export_overwrites_nothing_and_a_pickle_is_not_read(tmp_path: Path) -> None:
     run = run_of("model=llama")
     zoo.export(run, tmp_path / "out")
