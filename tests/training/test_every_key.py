@@ -22,6 +22,7 @@ from zoo.paths import CONF
 from zoo.registry import FAMILIES
 from zoo.schema import fields, parse_option
 from zoo.topology import topologies
+from zoo.topology.stack import Stack
 from zoo.training.runtime import Machinery
 
 MACHINERY = Machinery("cpu", "float32", "plain", False, 1, torch.__version__)
@@ -118,6 +119,30 @@ def test_every_key_of_the_budget_that_belongs_to_a_run_acts_and_so_does_the_seed
     keys = [key for key in as_written("budget", "default") if key not in OBSERVATION]
     assert not [key for key in keys if not acts(corpora, base(), "budget", key)]
     assert not same(trained(corpora, base()), trained(corpora, base() | {"seed": 1}))
+
+
+def test_a_seed_has_a_start_batches_and_dropout_of_its_own(corpora: Corpora) -> None:
+    """Each of them by itself: of a model that starts alike, or reads the same rows, runs would differ too little."""
+    found: list[list[torch.Tensor]] = []
+    for seed in (0, 1):
+        experiment = parse(base() | {"model": model_node(n_layers=1, dropout=0.5), "seed": seed})
+        parts = build_parts(experiment, corpora["text"], MACHINERY)
+        seen = [parts.model.head.out.weight.detach().clone()]
+        table = parts.model.topology.out
+        table.register_forward_hook(lambda module, given, out, seen=seen: seen.append(given[0]))
+        table.dropout.register_forward_hook(lambda module, given, out, seen=seen: seen.append(out == 0))
+        next(updates(experiment, parts, MACHINERY))
+        found.append(seen)
+    assert [len(seen) for seen in found] == [3, 3]
+    assert not any(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_is_computed_again_is_what_the_runtime_says(corpora: Corpora, asked: bool) -> None:
+    runtime = base()["runtime"] | {"checkpoint_activations": asked}
+    parts = build_parts(parse(base() | {"model": model_node(), "runtime": runtime}), corpora["text"], MACHINERY)
+    stacks = [module for module in parts.model.modules() if isinstance(module, Stack)]
+    assert [stack.recompute for stack in stacks] == [asked]
 
 
 def learnt(node: Node) -> list[bytes]:

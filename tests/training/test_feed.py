@@ -1,5 +1,6 @@
 """The tasks of a step are a function of (data, objective, seed, step), those of an evaluation of the data alone."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -209,6 +210,19 @@ def test_scores_are_those_of_an_evaluation(topology: str) -> None:
     assert (found.tokens, found.accuracy) == (plain.tokens, plain.accuracy)
     assert found.loss == pytest.approx(plain.loss, rel=1e-6)
     assert found.bits_per_byte == pytest.approx(plain.bits_per_byte, rel=1e-6)
+
+
+def test_scores_are_computed_in_the_dtype_of_the_machinery() -> None:
+    of = feed("causal", "text", "decoder_only")
+    model = build_model(parse_model(model_node()), 300, 0)
+    lengths = torch.from_numpy(of.corpus.tokenizer.byte_lengths)
+    half = {"device": torch.device("cpu"), "autocast": torch.bfloat16}
+    wanted = evaluate(model, of.scoring("validation"), lengths, **half).loss
+    exact, found = (
+        score(model, of, "validation", replace(MACHINERY, dtype=dtype)).loss for dtype in ("float32", "bfloat16")
+    )
+    assert found == pytest.approx(wanted, rel=1e-6)
+    assert exact != pytest.approx(wanted, rel=1e-5)
 
 
 def test_nothing_about_a_model_moves_its_batches() -> None:
