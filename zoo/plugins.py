@@ -7,7 +7,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-from zoo.code import OWN, modules_of
+from zoo.code import OWN, code_of, modules_of
 from zoo.errors import UserError
 from zoo.registry import FAMILIES
 
@@ -27,6 +27,8 @@ def load_plugins(value: Any) -> None:
             raise
         except (Exception, SystemExit) as error:
             raise UserError(f"plugins={name}: importing it fails with {type(error).__name__}: {error}") from error
+        for cls in _parts():
+            code_of(cls)  # now: the file may be edited while this process works with what it was
         if len(_parts()) > before:
             _registering.add(name)
         elif name not in _registering and not _has_part(name):

@@ -11,6 +11,7 @@ from hydra.core.global_hydra import GlobalHydra
 import zoo
 from tests.commands.conftest import TINY, Command
 from tests.commands.started import Started
+from zoo.code import code_of
 from zoo.errors import UserError
 from zoo.norm import norms
 from zoo.paths import CONF
@@ -102,6 +103,22 @@ def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path:
     refused = command("train", "plugins=[my_scale_part]", f"resume='{first}'", "runtime.threads=1")
     assert refused.code == 2
     assert "model.norm.(code) changed since the run began" in refused.err
+
+
+def test_a_process_goes_on_with_the_code_that_it_has_imported(plugin: list[str], tmp_path: Path) -> None:
+    """A plugin that is edited while a study runs: its processes still compute with what it was."""
+    part = tmp_path / "code" / "my_scale_part.py"
+    seen = []
+    forget()
+    for code in (PART, PART.replace("self.gain * x", "2 * self.gain * x")):
+        part.write_text(code)
+        load_plugins("my_scale_part")
+        part.write_text("edited =")
+        seen.append(code_of(norms.get("my_scale")))
+        forget()
+    part.write_text(PART)
+    load_plugins("my_scale_part")
+    assert seen[0] == code_of(norms.get("my_scale")) != seen[1]
 
 
 def test_a_run_folder_cannot_have_code_imported(
