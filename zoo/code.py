@@ -6,8 +6,8 @@ import importlib.util
 import sys
 import sysconfig
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 OWN = __name__.partition(".")[0]
 
@@ -28,11 +28,19 @@ def says(cls: type, name: str) -> bool:
     return of_zoo(cls) or name in vars(cls)
 
 
-@cache
+_codes: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
+
+
 def code_of(cls: type) -> str | None:
     """A hash of the file of a plugin's class and of the user's own files that this one imports. None for a class of the
     zoo, whose commit is recorded with a run, and for one without a file, as in a notebook. It is read once: a process
     goes on with what it has imported, whatever becomes of the files."""
+    if cls not in _codes:
+        _codes[cls] = _hash(cls)
+    return _codes[cls]
+
+
+def _hash(cls: type) -> str | None:
     files: dict[str, bytes] = {}
     _read(cls.__module__, cls.__module__.partition(".")[0], files)
     if not files:

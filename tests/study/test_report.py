@@ -383,6 +383,22 @@ def test_a_damaged_note_is_told_and_the_rest_is_reported(tmp_path: Path, note: s
     assert report.findings.rows[0].n == 2
 
 
+@pytest.mark.parametrize("changed", [{"(code)": "8a146bab"}, {"(version)": 2}])
+@pytest.mark.parametrize("run", [0, 4])
+def test_a_run_whose_options_are_other_code_is_not_compared(tmp_path: Path, changed: dict[str, Any], run: int) -> None:
+    """A plugin was edited, or a part of the zoo gives other numbers now, and not all runs were made again."""
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    assert not built(folder).findings.evidence.refused
+    file = tmp_path / f"run-{run}" / "record.json"
+    record = json.loads(file.read_text())
+    record["science"]["model"]["norm"] |= changed
+    write(file, record)
+    report = built(folder)
+    name = record["science"]["model"]["norm"]["name"]
+    assert f"model.norm '{name}': its code is another one than that of most runs" in section(report, "failures")
+    assert report.findings.rows[0].n == 2
+
+
 def test_a_run_that_lost_lines_or_was_scored_half_trained_is_told(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
     for run, lost in ((4, 1), (5, 0)):

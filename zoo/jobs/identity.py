@@ -18,6 +18,10 @@ SCIENCE = ("model", "objective", "tokenizer", "optimizer", "schedule", "budget",
 OBSERVATION = ("evaluate_every", "evaluate_batches")
 """Keys of the budget that only look at the run."""
 
+CODE, VERSION = "(code)", "(version)"
+"""Where the science of an option keeps the hash of a plugin's code, and the `version` of an option whose arithmetic has
+changed: no key of an option can be called that."""
+
 SILENT = ("runtime", "record", "out", "cache", "resume", "plugins", "hydra", "model", "data")
 """Overrides that say nothing in a run's name, or have said it already; a part or a size of the model says its own."""
 

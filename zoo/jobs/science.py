@@ -5,15 +5,11 @@ from typing import Any
 
 from zoo.code import code_of
 from zoo.experiment import Experiment
-from zoo.jobs.identity import OBSERVATION, SCIENCE
+from zoo.jobs.identity import CODE, OBSERVATION, SCIENCE, VERSION
 from zoo.jobs.unset import as_unset
 from zoo.option import Option, Pattern
 from zoo.registry import FAMILIES
 from zoo.schema import defaults, family_of, fields
-
-CODE, VERSION = "(code)", "(version)"
-"""Where the science of an option keeps the hash of a plugin's code, and the `version` of an option whose arithmetic has
-changed: no key of an option can be called that."""
 
 
 def science_of(experiment: Experiment, fingerprint: str) -> dict[str, Any]:

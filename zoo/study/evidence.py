@@ -11,6 +11,7 @@ from zoo.study.choice import Choice, choose, values_of
 from zoo.study.loading import Loaded
 from zoo.study.question import Question
 from zoo.study.run import OVER, Run, Unread
+from zoo.study.same_code import common_code, other_code
 
 BySeed = Mapping[int, Run]
 
@@ -55,13 +56,13 @@ def sort_out(loaded: Loaded) -> Evidence:
     question, choices = loaded.question, choose(loaded.question, loaded.runs)
     chosen = [run for run in loaded.runs if run.state in OVER and _is_chosen(run, choices)]
     common = common_basis([run for run in chosen if run.variant == question.reference] or chosen)
-    targets, owners = _targets(question, chosen), _owners(question, chosen)
+    targets, owners, code = _targets(question, chosen), _owners(question, chosen), common_code(chosen)
     accepted: dict[str, dict[int, Run]] = {name: {} for name in question.names}
     refused: list[tuple[Run, str]] = []
     for run in chosen:
         owner = owners[run.folder]
         same = "" if owner == run.variant else f"it is the same run as that of {owner}"
-        reason = same or _refusal(run, common or {}, targets, accepted[run.variant])
+        reason = same or other_code(run, code) or _refusal(run, common or {}, targets, accepted[run.variant])
         if reason:
             refused.append((run, reason))
         else:
