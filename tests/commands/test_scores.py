@@ -27,6 +27,7 @@ from zoo.training.runtime import Machinery
 from zoo.training.scoring import score
 
 RECORD = ("record.gradients_every=2", "record.lengths=[8,16,24]", "record.log_every=1", "optimizer.clip=0.01")
+KEPT = ("record.checkpoint_every=1", "record.keep_checkpoints=3")
 RANDOM = ("model.dropout=0.1", "optimizer.ema=0.5")
 """What a look at the run on its way could move: masks, and weights that are lent to be scored."""
 
@@ -37,11 +38,12 @@ def test_scores_on_the_way_at_other_lengths_and_gradients_are_written_and_change
     options = ("data=text", f"data.path='{text}'", *TINY, *RANDOM, "model/position=learned", "optimizer.clip=0.01")
     found = {}
     for name, record in (
-        ("with", (*RECORD[:3], "budget.evaluate_every=1", "record.checkpoint_every=1")),
+        ("with", (*RECORD[:3], "budget.evaluate_every=1", *KEPT)),
         ("without", ("record.log_every=1",)),
     ):
         assert command("train", *options, *record, f"out={name}").code == 0
         (found[name],) = (tmp_path / name).iterdir()
+    assert {one.name for one in (found["with"] / "checkpoints").iterdir()} == {f"step_{step}" for step in (2, 3, 4)}
     weights, averages = (
         [(folder / "checkpoints" / "step_4" / f"{name}.safetensors").read_bytes() for folder in found.values()]
         for name in ("model", "ema")

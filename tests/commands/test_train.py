@@ -1,6 +1,7 @@
 """The main job, from the command line to a run folder that rebuilds the model."""
 
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -121,3 +122,5 @@ def test_evaluate_scores_a_run_as_training_did(
     expected = json.loads((folder / "status.json").read_text())["scores"]["test"]
     assert scores["test"]["loss"] == pytest.approx(expected["loss"], rel=1e-6)
     assert scores["test"]["bits_per_byte"] == pytest.approx(expected["bits_per_byte"], rel=1e-6)
+    nats, perplexity = (float(word) for word in done.out.split("\ntest")[1].split()[:2])
+    assert perplexity == pytest.approx(math.exp(nats), rel=1e-3)

@@ -1,5 +1,6 @@
 """Texts in, texts out."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -51,6 +52,35 @@ def test_the_marks_that_are_no_text_are_never_said(how: dict[str, Any], drafted:
     said = {token for one in found for token in one.tokens}
     assert said
     assert not said & {run.tokenizer.special.start, run.tokenizer.special.mask}
+
+
+OTHER: dict[str, Any] = {
+    "max_new_tokens": 3,
+    "temperature": 0.3,
+    "top_k": 2,
+    "top_p": 0.3,
+    "min_p": 0.3,
+    "repetition_penalty": 3.0,
+    "beams": 2,
+    "length_penalty": 3.0,
+    "samples": 2,
+    "stop": "e",
+    "seed": 1,
+    "drafted": 1,
+}
+"""Another value than the default for each setting."""
+
+
+@pytest.mark.parametrize("key", [field.name for field in fields(Settings)])
+def test_every_setting_changes_what_is_said(key: str) -> None:
+    run = rigged_run(b"one two three", b"four five six") if key == "stop" else run_of()
+    draft = run_of(seed=1) if key == "drafted" else None
+    beside = {"length_penalty": {"beams": 3}}.get(key, {})
+    usual, other = (
+        continuations(run, ["a", "b"], Settings(**({"max_new_tokens": 8} | beside | values)), draft)
+        for values in ({}, {key: OTHER[key]})
+    )
+    assert usual != other
 
 
 @pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
