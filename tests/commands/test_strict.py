@@ -1,4 +1,4 @@
-"""H38: a run whose tensors do not fit is loaded only when that is asked for, and all that comes of it says so."""
+"""A run whose tensors do not fit is loaded only when that is asked for, and all that comes of it says so."""
 
 import hashlib
 import json

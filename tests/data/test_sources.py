@@ -18,6 +18,8 @@ from zoo.errors import UserError
 from zoo.option import Option
 
 WHOLE = (1.0, 0.0, 0.0)
+MARK = b"\xef\xbb\xbf"
+"""A byte-order mark of UTF-8."""
 
 
 def source(name: str, **keys: Any) -> Source:
@@ -103,10 +105,9 @@ def test_empty_files_of_a_folder_are_left_out_and_counted(load: Load) -> None:
 
 
 def test_a_leading_byte_order_mark_of_every_file_is_no_text(load: Load) -> None:
-    mark = b"\xef\xbb\xbf"
-    corpus = load({"a": mark + b"one", "b": mark + b"two" + mark}, split=WHOLE)
+    corpus = load({"a": MARK + b"one", "b": MARK + b"two" + MARK}, split=WHOLE)
     end = corpus.tokenizer.special.end
-    assert corpus.split("train").tokens.tolist() == [*b"one", end, *b"two", *mark, end]
+    assert corpus.split("train").tokens.tolist() == [*b"one", end, *b"two", *MARK, end]
     assert corpus.split("train").bytes == 9
 
 
@@ -216,8 +217,8 @@ def test_a_relative_path_starts_from_the_launch_folder(tmp_path: Path, monkeypat
 
 
 def test_pairs_are_tabbed_lines_or_two_aligned_files(tmp_path: Path) -> None:
-    tabbed = pairs(tmp_path, b"one\teins\r\ntwo\tzwei\n")
-    aligned = pairs(tmp_path, b"one\ntwo", b"eins\rzwei\r")
+    tabbed = pairs(tmp_path, MARK + b"one\teins\r\ntwo\tzwei\n")
+    aligned = pairs(tmp_path, MARK + b"one\ntwo", MARK + b"eins\rzwei\r")
     for corpus in (tabbed, aligned):
         split = corpus.split("train")
         assert corpus.kind == "pairs"

@@ -49,7 +49,7 @@ def test_the_text_is_that_of_the_documents_and_nothing_is_unknown(folder: Path, 
         assert text_of(corpus, split) == b"".join(source.pieces(split))
         found = corpus.split(split)
         ids = found.tokens.astype(np.int64)
-        assert corpus.tokenizer.byte_lengths[ids].sum() == found.bytes  # H89, and end marks have no bytes (H88)
+        assert corpus.tokenizer.byte_lengths[ids].sum() == found.bytes  # end marks have no bytes
         assert found.bytes_unknown is None
         assert (ids == corpus.tokenizer.special.end).sum() == len(found.offsets) - 1
         assert (ids[found.offsets[1:] - 1] == corpus.tokenizer.special.end).all()

@@ -1,5 +1,8 @@
 """Masked models fill blanks with what they find most probable, or with what they are asked to draw."""
 
+from dataclasses import fields
+from typing import Any
+
 import pytest
 import torch
 from scipy.stats import chisquare
@@ -39,6 +42,25 @@ def test_blanks_are_filled_by_confidence_or_together() -> None:
     assert fill(run, BLANKS, order="together") == [run.tokenizer.decode(together)]
     (one,) = fillings(run, [BLANKS], Filling(order="together"))
     assert one.blanks == tuple(run.tokenizer.decode([token]) for token in best[tokens == run.tokenizer.special.mask])
+
+
+OTHER: dict[str, Any] = {
+    "temperature": 0.1,
+    "top_k": 1,
+    "top_p": 0.1,
+    "min_p": 1.0,
+    "samples": 2,
+    "seed": 1,
+    "order": "together",
+}
+"""Another value than the default for each setting."""
+
+
+@pytest.mark.parametrize("key", [field.name for field in fields(Filling)])
+def test_every_setting_changes_what_is_filled_in(key: str) -> None:
+    run, usual = masked_run(), {} if key == "order" else {"temperature": 1.0}
+    said = [fill(run, f"{BLANKS} {BLANKS}", **values) for values in (usual, usual | {key: OTHER[key]})]
+    assert said[0] != said[1]
 
 
 @pytest.mark.parametrize("order", ["confidence", "together"])

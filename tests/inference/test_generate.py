@@ -195,7 +195,7 @@ def test_a_model_is_left_in_the_mode_it_was_in() -> None:
 
 
 def test_a_memorised_text_comes_back() -> None:
-    """Overfit one sentence, then say it from its first token (H2)."""
+    """Overfit one sentence, then say it from its first token."""
     torch.manual_seed(0)
     built, text = model(d_model=32).train(), draw(1, 20, seed=3)
     optimizer = torch.optim.Adam(built.parameters(), lr=3e-3)

@@ -20,7 +20,6 @@ from zoo.run import Run
 
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_a_request_leaves_nothing_behind_for_the_next(mixer: str) -> None:
-    """H108"""
     built = model(mixer=with_window(mixer, 4))
     x, y = draw(2, 7), draw(2, 7, seed=1)
     first = generate(built, x, max_new_tokens=5)
@@ -32,7 +31,6 @@ def test_a_request_leaves_nothing_behind_for_the_next(mixer: str) -> None:
 
 @pytest.mark.parametrize("mixer", ["mha", "gqa"])
 def test_a_source_that_is_padded_further_changes_nothing_that_is_said(mixer: str) -> None:
-    """H10"""
     built = model("transformer_2017", mixer=mixer)
     start, source = draw(1, 1), draw(1, 6, seed=2)
     said = [generate(built, start, source=source, max_new_tokens=8)]
@@ -46,7 +44,7 @@ def test_a_source_that_is_padded_further_changes_nothing_that_is_said(mixer: str
 
 @pytest.mark.parametrize(("mixer", "position"), [("mha", "rope"), ("sliding", "rope"), ("gqa", "sinusoidal")])
 def test_a_text_may_grow_far_beyond_its_prompt_and_window(mixer: str, position: str) -> None:
-    """H12, H18: as without a state, prompts longer than a window included."""
+    """As without a state, prompts longer than a window included."""
     built = model(mixer=with_window(mixer, 8), position=position)
     text = prompt = draw(1, 21)
     for _ in range(30):
@@ -55,7 +53,7 @@ def test_a_text_may_grow_far_beyond_its_prompt_and_window(mixer: str, position: 
 
 
 def test_logits_that_are_no_numbers_stop_with_a_sentence() -> None:
-    """H78: in every way of going on."""
+    """In every way of going on."""
     broken = build(model_node())
     with torch.no_grad():
         broken.head.out.weight.fill_(torch.nan)
@@ -65,7 +63,6 @@ def test_logits_that_are_no_numbers_stop_with_a_sentence() -> None:
 
 
 def test_a_text_that_stops_inside_a_character_ends_with_one_replacement_mark() -> None:
-    """H80"""
     run = rigged_run("naïve 👩‍👩‍👧".encode())
     assert complete(run, "a", max_new_tokens=25) == ["naïve 👩‍👩‍👧"]
     assert complete(run, "a", max_new_tokens=3) == ["na\ufffd"]

@@ -69,7 +69,7 @@ def singles(documents: Documents) -> Iterator[tuple[list[int], Documents]]:
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_each_word_is_as_likely_as_reported_and_each_answer_is_the_one_that_is_right(name: str, split: str) -> None:
-    """H24 (a filler overwrote what was to be recalled): whoever reads the document finds the answer, or this fails."""
+    """Whoever reads the document finds the answer, or this fails."""
     source = task(name)
     for words, one in singles(source.some(split, 5, 20)):
         for i, word in enumerate(words):
@@ -110,7 +110,7 @@ def test_documents_come_as_often_as_their_floor_says_and_the_mean_floor_is_the_e
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_key_reaches_the_documents_and_the_identity(name: str) -> None:
-    """H32 (a difficulty that never reached the generator)."""
+    """No difficulty is lost on its way to the generator."""
     base = task(name)
     for field in fields(base):
         if field.name in PLAIN - {"seed"}:

@@ -22,7 +22,7 @@ def test_a_norm_is_computed_in_float32_and_rounded_once(name: str, dtype: torch.
 
 @pytest.mark.parametrize("gain", [torch.float32, torch.bfloat16])
 def test_rmsnorm_rounds_once_after_the_gain_and_is_nearer_to_float32_than_rounding_before_it(gain: torch.dtype) -> None:
-    """H30: half a unit in the last place, against twice that for rounding before and after."""
+    """Half a unit in the last place, against twice that for rounding before and after."""
     norm = randomise(norms.get("rmsnorm")(64)).to(gain)
     x = (3 * noise(40, 64)).to(torch.bfloat16)
     unit = x.double() / (x.double().square().mean(-1, keepdim=True) + norm.eps).sqrt()

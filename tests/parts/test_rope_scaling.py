@@ -36,7 +36,7 @@ def theirs(kind: str, trained: int, length: int | None = None, **values: float) 
 def test_the_base_of_dynamic_ntk_rises_with_the_length_beyond_the_trained_one(
     factor: float, length: int, base: float
 ) -> None:
-    """H21: a "dynamic" base that depends on nothing; and the frequencies are those of transformers."""
+    """It depends on the length, and the frequencies are those of transformers."""
     scheme = part("position", "rope_ntk", trained=2048, factor=factor)
     found = scheme.base_at(torch.tensor(length), WIDTH)
     assert found.item() == pytest.approx(base, rel=1e-5)
@@ -104,7 +104,7 @@ def test_the_weights_of_a_scheme_that_works_column_by_column_are_looked_at_as_on
 
 @pytest.mark.parametrize("length", [3, 4096])
 def test_angles_stay_exact_far_out_and_in_half_precision(length: int) -> None:
-    """H20: nothing that a cast could spoil."""
+    """Nothing that a cast could spoil."""
     for name in ("rope_linear", "rope_llama3"):
         scheme = part("position", name, **({"trained": 64} if name == "rope_llama3" else {})).to(torch.bfloat16)
         sequence = Sequence(torch.tensor([[length - 1]]))

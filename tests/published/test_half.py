@@ -1,4 +1,4 @@
-"""H30: an imported model in bfloat16 differs from the library that it comes from by one rounding in each norm, and by
+"""An imported model in bfloat16 differs from the library that it comes from by one rounding in each norm, and by
 nothing else."""
 
 from pathlib import Path

@@ -37,8 +37,8 @@ def edit(file: Path, **values: Any) -> None:
 def test_an_exported_model_computes_the_same_in_transformers_and_back_here(
     name: str, overrides: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Also H32, H35 and H37: what a config sets is carried, eps and an explicit head width too; H26: as a value, never
-    as a null that stands for one."""
+    """What a config sets is carried, eps and an explicit head width too; as a value, never as a null that
+    stands for one."""
     run = run_of(f"model={name}", *overrides)
     zoo.export(run, tmp_path / "out")
     config = json.loads((tmp_path / "out" / "config.json").read_text())
@@ -70,7 +70,7 @@ THEIRS: dict[str, list[dict[str, Any]]] = {
     [(name, {}) for name in FAMILIES] + [(name, one) for name, more in THEIRS.items() for one in more],
 )
 def test_a_model_of_transformers_computes_the_same_here(name: str, values: dict[str, Any], tmp_path: Path) -> None:
-    """H37: a null head width is d / heads."""
+    """A null head width is d / heads."""
     model = theirs(name, **values)
     model.save_pretrained(tmp_path)
     run = zoo.load(tmp_path)
@@ -123,7 +123,7 @@ def test_older_config_files_are_read_as_they_were_meant(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tie", ["output", "none"])
 def test_an_index_names_exactly_what_its_shards_hold(tie: str, tmp_path: Path) -> None:
-    """H36: a tied head is neither duplicated nor named."""
+    """A tied head is neither duplicated nor named."""
     run = run_of("model=llama", f"model.embedding.tie={tie}")
     files = zoo.export(run, tmp_path / "out", shard_bytes=4000)
     assert len(files) > 3
@@ -143,7 +143,6 @@ def sharded(tmp_path: Path) -> Path:
 
 
 def test_a_damaged_shard_or_index_is_one_sentence_that_names_the_file(sharded: Path) -> None:
-    """H36."""
     first, second = (sharded / f"model-0000{i}-of-00003.safetensors" for i in (1, 2))
     whole = first.read_bytes()
     for damaged in (b"", whole[:5], b"\xff" * 8 + whole[8:], whole[:-1], whole[:20] + b"}" + whole[21:]):
@@ -167,7 +166,7 @@ def test_a_damaged_shard_or_index_is_one_sentence_that_names_the_file(sharded: P
 
 @pytest.mark.parametrize(("name"), ["gpt2", "llama"])
 def test_missing_unknown_and_misshapen_tensors_are_all_listed(name: str, tmp_path: Path) -> None:
-    """H38; a square one that was transposed is told by its logits."""
+    """A square one that was transposed is told by its logits."""
     zoo.export(run_of(f"model={name}"), tmp_path / "out")
     file = tmp_path / "out" / "model.safetensors"
     whole = load_file(file)
@@ -187,7 +186,6 @@ def test_missing_unknown_and_misshapen_tensors_are_all_listed(name: str, tmp_pat
 
 
 def test_a_tied_table_may_come_under_either_name_or_both_but_not_with_two_values(tmp_path: Path) -> None:
-    """H28."""
     tied = run_of("model=gpt2")
     zoo.export(tied, tmp_path / "out")
     file, config = tmp_path / "out" / "model.safetensors", tmp_path / "out" / "config.json"
