@@ -4,8 +4,10 @@ import pickle
 import runpy
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
 from functools import cache
 from inspect import getfile, unwrap
+from io import StringIO
 from typing import Any, TypeVar, cast
 
 from hydra.core.hydra_config import HydraConfig
@@ -17,7 +19,7 @@ from omegaconf import DictConfig, open_dict
 
 from zoo import sweep
 from zoo.errors import UserError
-from zoo.study.forks import Forks
+from zoo.study.forks import Forks, WorkerLostError
 from zoo.study.order import LongestFirst
 from zoo.study.recomposed import Recomposed
 from zoo.training.record import cores
@@ -55,8 +57,13 @@ class ForkedLauncher(Launcher):
         assert self.forks
 
     def ask(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function there, so that this process need not import what it does."""
-        (found,) = self.forks.run([(function, arguments)], 1)
+        """Call a function there, so that this process need not import what it does; once more, where the process was
+        killed at it."""
+        calls = [(function, arguments)]
+        try:
+            (found,) = self.forks.run(calls, 1)
+        except WorkerLostError:
+            (found,) = self.forks.run(calls, 1)
         return cast(Result, found)
 
     def close(self) -> None:
@@ -98,4 +105,5 @@ def do_job(shared: bytes, number: int, overrides: list[str]) -> None:
         job_dir_key="hydra.sweep.dir",
         job_subdir_key="hydra.sweep.subdir",
     )
-    done.return_value  # noqa: B018  raises what the job raised
+    with redirect_stderr(StringIO()):  # Hydra's own words about it
+        done.return_value  # noqa: B018  raises what the job raised

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from zoo.errors import UserError
+from zoo.study.forks import WorkerLostError
 from zoo.study.plan import Job
 from zoo.sweep.notes import Note, read_notes, stop, stopped
 
@@ -18,23 +20,25 @@ Launch = Callable[[Sequence[Job]], Any]
 def launch_all(launch: Launch, jobs: Sequence[Job], folder: Path) -> None:
     """Launch the jobs until each has ended. When a worker is killed, a launcher gives up on all its jobs: those that
     had not begun are launched again, and those that were running once more, each alone; one that is lost again is
-    noted as killed. Raises what the launcher raised when no job has begun since the last launch."""
+    noted as killed. Raises what the launcher raised when no job has begun since the last launch, at the second time
+    where a process was killed before; and UserError, by which a job says that its note cannot be written."""
     suspects: list[Job] = []
-    waiting = list(jobs)
+    waiting, killed = list(jobs), False
     while waiting and not stopped(folder):
         before = {number: note.started for number, note in read_notes(folder).items()}
         try:
             launch(waiting)
             return _alone(launch, suspects, folder)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, UserError):
             raise
         except Exception as error:
             if stopped(folder):
                 return
             notes = read_notes(folder)
             begun = {one.job for one in waiting if one.job in notes and notes[one.job].started != before.get(one.job)}
-            if not begun:
+            if not begun and (killed or not isinstance(error, WorkerLostError)):
                 raise
+            killed = not begun
             lost = [one for one in waiting if one.job in begun and notes[one.job].state == "running"]
             print(f"a worker was lost ({type(error).__name__}): {len(lost)} jobs were running", file=sys.stderr)
             suspects += lost
@@ -49,7 +53,7 @@ def _alone(launch: Launch, suspects: Sequence[Job], folder: Path) -> None:
             return
         try:
             launch([job])
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, UserError):
             raise
         except Exception as error:
             note = read_notes(folder).get(job.job)

@@ -9,8 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
+from zoo.training.files import refusals
 from zoo.training.interrupt import end_once
 
 LAUNCHER = "ZOO_LAUNCHER"
@@ -88,10 +91,23 @@ def _end_with(launcher: str, busy: Callable[[], bool]) -> None:
     os._exit(1)
 
 
+class _Log(FileIO):
+    """What a full disk refuses is lost here: the run, whose own files it refuses too, says so."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
 @contextmanager
 def into_log(path: Path) -> Iterator[None]:
-    """Let all that is printed or logged go into that file: jobs side by side would write over each other."""
-    with open(path, "a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+    """Let all that is printed or logged go into that file: jobs side by side would write over each other. Raises
+    UserError where it cannot be opened."""
+    with refusals(path):
+        log = _Log(path, "a")
+    with TextIOWrapper(BufferedWriter(log), encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
         handlers = [one for one in logging.getLogger().handlers if type(one) is logging.StreamHandler]
         before = [handler.setStream(sys.stdout) for handler in handlers]
         try:
