@@ -15,6 +15,7 @@ from zoo.config import parse, plain
 from zoo.data.source import sources
 from zoo.errors import RunFailed, UserError
 from zoo.jobs.generate import generate
+from zoo.jobs.latency import latency
 from zoo.jobs.score import score
 from zoo.jobs.train import train
 from zoo.jobs.translation import translation
@@ -148,4 +149,12 @@ def test_more_texts_than_any_memory_holds_are_refused_at_once(
         generate(node)
     node["generate"] |= {"beams": 10**6, "max_new_tokens": 2}
     with pytest.raises(UserError, match="a search has at most 10000 beams, got beams=1000000"):
+        generate(node)
+    for asked in ({"prompts": [4, MANY]}, {"prompts": [4], "batches": [1, MANY]}, {"prompts": [4], "new_tokens": MANY}):
+        timing = node | {"latency": node["latency"] | {"batches": [1]} | asked}
+        with pytest.raises(UserError, match=r"prompts? of [\d,]+ tokens .* at least [\d,]+ GiB, .*; make latency\."):
+            latency(timing)
+    monkeypatch.setattr(zoo.memory, "total_memory", lambda device: 2**20)  # of a long prompt the logits alone are more
+    node["generate"] |= {"prompt": "ab" * 1500, "beams": 1, "max_new_tokens": 1}
+    with pytest.raises(UserError, match="1 text of 1 new tokens need"):
         generate(node)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from itertools import product
 from statistics import median
 from typing import Any
 
@@ -12,11 +13,13 @@ from torch import Tensor
 
 from zoo.bare import bare
 from zoo.inference.memory import PeakTensors
-from zoo.inference.prompt import Prompt
+from zoo.inference.prompt import LEAST_ELEMENT, LEAST_TOKEN, Prompt, reading_bytes
 from zoo.inference.sampling import Sampling
 from zoo.inference.stream import stream_tokens
 from zoo.luck import generator_for
+from zoo.memory import refuse_beyond
 from zoo.model import Model
+from zoo.number import counted
 from zoo.state import ModelState
 
 Clock = Callable[[], float]
@@ -91,9 +94,22 @@ def measure(
     """The costs by that clock, prompt by prompt, batch by batch. Raises UserError for a model that cannot go on or
     prompts that do not fit."""
     model = bare(model)
-    for length in plan.prompts:
-        for rows in plan.batches:
-            yield _one(model, plan, rows, length, autocast, clock)
+    for length, rows in product(plan.prompts, plan.batches):
+        yield _one(model, plan, rows, length, autocast, clock)
+
+
+def refuse_beyond_memory(model: Model, plan: Plan) -> None:
+    """Raise UserError for prompts whose logits and states are more than the memory there is."""
+    model = bare(model)
+    for length, rows in product(plan.prompts, plan.batches):
+        target, read = (1, length) if model.topology.traits.reads_source else (length, 0)
+        state = LEAST_ELEMENT * model.state_elements(target + plan.new_tokens, read)
+        refuse_beyond(
+            reading_bytes(model, rows, target) + rows * (LEAST_TOKEN * read + state),
+            model.head.out.weight.device,
+            f"{counted(rows, 'prompt')} of {length:,} tokens and {plan.new_tokens:,} new tokens need",
+            "make latency.prompts, latency.batches or latency.new_tokens smaller",
+        )
 
 
 def _one(model: Model, plan: Plan, rows: int, length: int, autocast: torch.dtype | None, clock: Clock) -> Latency:

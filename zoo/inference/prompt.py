@@ -74,12 +74,13 @@ class Prompt:
 
     def refuse_beyond_memory(self, model: Model, new_tokens: int, wide: int, *, alone: bool) -> None:
         """Raise UserError where the states of `wide` texts for each row, or of one text if each is generated `alone`,
-        and what is kept of every text are more than the memory there is."""
+        the logits of a prompt, and what is kept of every text are more than the memory there is."""
         rows = len(self.tokens) * wide
         read = 0 if self.source is None else self.source.shape[1]
         state = LEAST_ELEMENT * model.state_elements(self.tokens.shape[1] + new_tokens, read)
+        reading = reading_bytes(model, 1 if alone else len(self.tokens), self.tokens.shape[1])
         refuse_beyond(
-            rows * LEAST_TEXT + (1 if alone else rows) * (state + new_tokens * LEAST_TOKEN),
+            rows * LEAST_TEXT + (1 if alone else rows) * (state + new_tokens * LEAST_TOKEN) + reading,
             self.tokens.device,
             f"{counted(rows, 'text')} of {new_tokens:,} new tokens need",
             "make max_new_tokens, samples or beams smaller, or give fewer prompts",
@@ -94,6 +95,11 @@ class Prompt:
         ):
             if tokens is not None and (0 in tokens.shape or (real is not None and not real.any(1).all())):
                 raise UserError(f"a row of the {name} has no real token; leave that row out")
+
+
+def reading_bytes(model: Model, rows: int, length: int) -> int:
+    """Bytes of that many prompts and of their logits, at the least: a prompt is read at once."""
+    return rows * length * (LEAST_TOKEN + LEAST_ELEMENT * model.vocabulary)
 
 
 def bare_model(name: str, given: Any) -> Model:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from zoo.config import plain
 from zoo.errors import UserError
-from zoo.inference.latency import Plan, measure
+from zoo.inference.latency import Plan, measure, refuse_beyond_memory
 from zoo.inference.latency_page import latency_page
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.results import json_target
@@ -52,6 +52,7 @@ def measured(given: Opened, plan: Plan) -> dict[str, Any]:
     """What `latency.json` holds: how it was measured, and a list of `Latency`."""
     machinery = given.machinery
     plan = replace(plan, compiled=machinery.compile)
+    refuse_beyond_memory(given.run.model, plan)
     places = [(prompt, batch) for prompt in plan.prompts for batch in plan.batches]
     measurements, rows = measure(given.run.model, plan, machinery.autocast), []
     for number, (prompt, batch) in enumerate(places, start=1):
