@@ -55,6 +55,8 @@ REFUSED = {
     "latency.prompts=[]": "latency.prompts=[] must list whole numbers",
     "latency.prompts=[0]": "at least 1",
     "latency.prompts=x": "must be a list",
+    "latency.prompts=[4,2,4]": "latency.prompts names 4 twice; name each once",
+    "latency.prompts=[4] latency.batches=[1,1]": "latency.batches names 1 twice; name each once",
     "latency.prompts=[4] latency.new_tokens=1": "new_tokens of at least 2",
     "latency.prompts=[4] latency.repetitions=0": "latency.repetitions=0 must be at least 1",
 }
@@ -65,4 +67,18 @@ def test_what_cannot_be_measured_is_refused(command: Command, folder: Path) -> N
         done = command("evaluate", f"run='{folder}'", *override.split())
         assert done.code == 2, override
         assert words in done.err
+        assert done.err.count("\n") == 1
     assert not (folder / "latency.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [("bert", "cannot go on token by token"), ("gpt2", "need more positions than the")]
+)
+def test_a_model_that_cannot_go_on_is_refused_before_anything_is_said(
+    command: Command, trained: Callable[..., Path], model: str, said: str
+) -> None:
+    folder = trained(f"model={model}")
+    done = command("evaluate", f"run='{folder}'", "latency.prompts=[2,9999]", "latency.batches=[1]")
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1

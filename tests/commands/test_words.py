@@ -49,6 +49,7 @@ EVALUATE = {
     "nothing": ((), "no value for run; give run=runs/<run>, or study=runs/studies/<study>"),
     "the beginning of a run": (("run=runs/modern",), "no folder runs/modern (did you mean runs/modern-1a?)"),
     "the name of a study": (("study=ladder",), "no folder ladder (did you mean runs/studies/ladder?)"),
+    "no study": (("study=",), "study= is empty; give the folder of a study"),
     "a path alone": (("runs/modern-1a",), "did you mean run=runs/modern-1a?"),
     "the path of a study alone": (("runs/studies/ladder",), "did you mean study=runs/studies/ladder?"),
 }

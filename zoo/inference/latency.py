@@ -91,16 +91,18 @@ class Plan:
 def measure(
     model: Model, plan: Plan, autocast: torch.dtype | None = None, clock: Clock = time.perf_counter
 ) -> Iterator[Latency]:
-    """The costs by that clock, prompt by prompt, batch by batch. Raises UserError for a model that cannot go on or
-    prompts that do not fit."""
+    """The costs by that clock, prompt by prompt, batch by batch. Raises UserError as `refuse_unmeasurable` does."""
     model = bare(model)
+    refuse_unmeasurable(model, plan)
     for length, rows in product(plan.prompts, plan.batches):
         yield _one(model, plan, rows, length, autocast, clock)
 
 
-def refuse_beyond_memory(model: Model, plan: Plan) -> None:
-    """Raise UserError for prompts whose logits and states are more than the memory there is."""
+def refuse_unmeasurable(model: Model, plan: Plan) -> None:
+    """Raise UserError for a model that cannot go on, for prompts that do not fit, and for those whose logits and states
+    are more than the memory there is."""
     model = bare(model)
+    model.start(1, 1)
     for length, rows in product(plan.prompts, plan.batches):
         target, read = (1, length) if model.topology.traits.reads_source else (length, 0)
         state = LEAST_ELEMENT * model.state_elements(target + plan.new_tokens, read)
@@ -110,11 +112,11 @@ def refuse_beyond_memory(model: Model, plan: Plan) -> None:
             f"{counted(rows, 'prompt')} of {length:,} tokens and {plan.new_tokens:,} new tokens need",
             "make latency.prompts, latency.batches or latency.new_tokens smaller",
         )
+        _prompt(model, 1, length).refuse_unless_fits(model, plan.new_tokens)
 
 
 def _one(model: Model, plan: Plan, rows: int, length: int, autocast: torch.dtype | None, clock: Clock) -> Latency:
     prompt = _prompt(model, rows, length)
-    prompt.refuse_unless_fits(model, plan.new_tokens)
     device = prompt.tokens.device
     with nullcontext() if autocast is None else torch.autocast(device.type, autocast):
         for _ in range(plan.warm_up):

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from zoo.config import plain
 from zoo.errors import UserError
-from zoo.inference.latency import Plan, measure, refuse_beyond_memory
+from zoo.inference.latency import Plan, measure, refuse_unmeasurable
 from zoo.inference.latency_page import latency_page
 from zoo.jobs.opened import Opened, opened
 from zoo.jobs.results import json_target
@@ -52,7 +52,7 @@ def measured(given: Opened, plan: Plan) -> dict[str, Any]:
     """What `latency.json` holds: how it was measured, and a list of `Latency`."""
     machinery = given.machinery
     plan = replace(plan, compiled=machinery.compile)
-    refuse_beyond_memory(given.run.model, plan)
+    refuse_unmeasurable(given.run.model, plan)
     places = [(prompt, batch) for prompt in plan.prompts for batch in plan.batches]
     measurements, rows = measure(given.run.model, plan, machinery.autocast), []
     for number, (prompt, batch) in enumerate(places, start=1):
@@ -70,6 +70,9 @@ def _plan(node: Any) -> Plan:
         values = getattr(plan, name)
         if not values or min(values) < 1:
             raise UserError(f"latency.{name}={list(values)} must list whole numbers, at least 1")
+        twice = next((one for one in values if values.count(one) > 1), None)
+        if twice is not None:
+            raise UserError(f"latency.{name} names {twice} twice; name each once")
     positive("latency", repetitions=plan.repetitions)
     if plan.new_tokens < 2 or plan.warm_up < 0:
         raise UserError("latency needs new_tokens of at least 2, one for each phase, and warm_up of at least 0")

@@ -20,6 +20,8 @@ def report_study(words: Sequence[str]) -> None:
     others.remove(study)
     if others:
         raise UserError(f"study= builds the report of one study and reads nothing else; leave out {' '.join(others)}")
+    if not text_of(study):
+        raise UserError("study= is empty; give the folder of a study, as in study=runs/studies/<study>")
     folder = Path(text_of(study))
     report = built(folder)
     table = Table(box=None, header_style="bold", pad_edge=False)
