@@ -1,19 +1,34 @@
 """Who may see whom, and which place a token has: against the definitions, pair by pair."""
 
+from itertools import combinations_with_replacement
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.helpers import LENGTH, context, draw, plain_sequence
+from tests.helpers import (
+    LENGTH,
+    OPTIONS,
+    Node,
+    build,
+    context,
+    draw,
+    model_node,
+    option,
+    plain_sequence,
+    real_of,
+    with_window,
+)
 from zoo.context import Context
 from zoo.mixer.backend import BACKENDS
-from zoo.position import Position
+from zoo.position import Position, positions
 from zoo.sequence import Sequence
 
 Row = list[tuple[bool, bool, bool]]
 """Of each position: is it real, does a document begin here, is it in the prefix."""
+CHUNKS = (slice(0, 7), slice(7, 11), slice(11, 12))
 rows = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=12)
 
 
@@ -101,6 +116,34 @@ def test_a_mask_is_built_once_for_all_layers() -> None:
     seen = context(plain_sequence(3))
     assert seen.visible(2) is seen.visible(2)
     assert seen.visible(2) is not seen.visible(None)
+
+
+def varied(node: Node) -> Node:
+    """The option with another value of a key that layers could take from each other."""
+    others = {"base": 50.0, "window": 3, "n_kv_heads": 1}
+    return node | {key: value for key, value in others.items() if node.get(key) is not None}
+
+
+@pytest.mark.unchecked
+@pytest.mark.parametrize("axis", ["mixer", "position"])
+@torch.no_grad()
+def test_what_layers_share_is_what_each_would_compute(axis: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any two options, and of one with two values: at once, and in chunks that keep a state."""
+    chosen = {name: with_window(name, 5) if axis == "mixer" else option(axis, name) for name in OPTIONS[axis]}
+    nodes = {name: node for name, node in chosen.items() if "layers" not in node}
+    alone = {name for name in nodes if axis == "position" and positions.get(name).embed is not Position.embed}
+    tokens, real = draw(2, 12), real_of([12, 9], 12, "left")
+    ways = (Context.once, lambda self, key, compute: compute())
+    for a, b in combinations_with_replacement(sorted(nodes.keys() - alone), 2):
+        pattern = {"name": "pattern", "layers": ["a", "b"], "a": nodes[a], "b": varied(nodes[b])}
+        built, found = build(model_node(**{axis: pattern})), []
+        for once in ways:
+            monkeypatch.setattr(Context, "once", once)
+            for built.attention in BACKENDS:
+                state = built.start(2, 12)
+                found += [built(tokens, real).logits]
+                found += [built(tokens[:, part], real[:, part], state=state).logits for part in CHUNKS]
+        assert all(map(torch.equal, found, found[len(found) // 2 :])), (a, b)
 
 
 def test_a_memory_gets_no_position_bias() -> None:
