@@ -24,8 +24,8 @@ from zoo.errors import UserError
 from zoo.registry import did_you_mean
 
 COMMANDS = ("list", "show", "matrix", "floor", "sample", "export")
-JSON = ("list", "floor")
-"""Those that can print JSON."""
+FLAGS = {"vocabulary": ("show",), "split": ("floor", "sample"), "json": ("list", "floor")}
+"""The commands that read each flag."""
 
 
 def main() -> None:
@@ -43,16 +43,19 @@ class _Parser(argparse.ArgumentParser):
 def _main() -> None:
     parser = _Parser(prog="python -m zoo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", nargs="?", metavar="|".join(COMMANDS), default="list")
-    parser.add_argument("--vocabulary", type=int, default=259, metavar="V", help="ids of the model that `show` draws")
-    parser.add_argument("--split", default="validation", help="the split that `floor` and `sample` read")
+    parser.add_argument("--vocabulary", type=int, metavar="V", help="ids of the model that `show` draws")
+    parser.add_argument("--split", help="the split that `floor` and `sample` read")
     parser.add_argument("--json", action="store_true", help="print the list, or the floor, as JSON")
     parser.add_argument("words", nargs="*", metavar="family|override")
     arguments = parser.parse_intermixed_args()
     if arguments.command not in COMMANDS:
         hint = did_you_mean(arguments.command, COMMANDS)
         raise UserError(f"no command '{arguments.command}'{hint}; choose from {', '.join(COMMANDS)}")
-    if arguments.json and arguments.command not in JSON:
-        raise UserError(f"{arguments.command} has no --json; {' and '.join(JSON)} have")
+    for flag, reading in FLAGS.items():
+        given = getattr(arguments, flag)
+        if given is not None and given is not False and arguments.command not in reading:
+            have = "have" if len(reading) > 1 else "has"
+            raise UserError(f"{arguments.command} has no --{flag}; {' and '.join(reading)} {have}")
     if arguments.command == "list":
         from zoo.overview.listing import print_list
 
@@ -60,7 +63,7 @@ def _main() -> None:
     elif arguments.command == "show":
         from zoo.overview.show import print_tree
 
-        print_tree(arguments.words, arguments.vocabulary)
+        print_tree(arguments.words, 259 if arguments.vocabulary is None else arguments.vocabulary)
     elif arguments.command == "matrix":
         from zoo.overview.matrix import print_matrix
 
@@ -77,21 +80,19 @@ def _generated(arguments: argparse.Namespace) -> None:
     """The commands that look at a generated corpus."""
     import zoo.data.source
     import zoo.data.tokenizer  # noqa: F401  (both register what options name)
-    from zoo.command.compose import compose
-    from zoo.config import plain
+    from zoo.overview.asked import asked
     from zoo.overview.floor import floor_table
     from zoo.overview.sample import sample
-    from zoo.plugins import load_plugins
     from zoo.schema import parse_option
 
-    node = plain(compose(arguments.words))
-    load_plugins(node["plugins"])
+    of_tokens = arguments.command == "floor"
+    node = asked(arguments.command, arguments.words, ("data", "tokenizer") if of_tokens else ("data",))
     data = parse_option("data", node["data"], "data")
-    if arguments.command == "floor":
-        tokenizer = parse_option("tokenizer", node["tokenizer"], "tokenizer")
-        floor_table(data, tokenizer, arguments.split, arguments.json)
+    split = "validation" if arguments.split is None else arguments.split
+    if of_tokens:
+        floor_table(data, parse_option("tokenizer", node["tokenizer"], "tokenizer"), split, arguments.json)
     else:
-        sample(data, arguments.split)
+        sample(data, split)
 
 
 if __name__ == "__main__":

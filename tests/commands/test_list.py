@@ -165,3 +165,36 @@ def test_the_matrix_has_options_of_ones_own(zoo_command: Command, tmp_path: Path
     assert done.code == 0, done.err
     assert "\nrelu, mine " in done.out
     assert zoo_command("matrix", "norm").code == 2
+
+
+SAYS_NOTHING = {
+    "a flag of show": (("list", "--vocabulary=3"), "list has no --vocabulary; show has"),
+    "a flag of a corpus": (("show", "--split=test"), "show has no --split; floor and sample have"),
+    "a budget": (
+        ("show", "budget.steps=3"),
+        "'budget.steps=3' says nothing to show, which reads model and budget.context",
+    ),
+    "a model": (("floor", "model=llama"), "'model=llama' says nothing to floor, which reads data and tokenizer"),
+    "a part": (("sample", "model/norm=none"), "'model/norm=none' says nothing to sample, which reads data"),
+    "a misspelt key": (("floor", "sed=3"), "did you mean seed?"),
+    "no context": (("show", "budget.context=0"), "budget.context=0 must be at least 1"),
+    "a word for a context": (("show", "budget.context=wide"), "budget.context must be a whole number, got 'wide'"),
+    "no ids": (("show", "--vocabulary=0"), "--vocabulary 0 must be at least 1"),
+}
+
+
+@pytest.mark.parametrize("case", SAYS_NOTHING)
+def test_what_says_nothing_to_a_command_is_refused(zoo_command: Command, case: str) -> None:
+    words, said = SAYS_NOTHING[case]
+    done = zoo_command(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_what_a_command_reads_may_be_set_in_every_way(zoo_command: Command) -> None:
+    shown = zoo_command("show", "model=transformer_2017", "model/norm=none", "model.d_model=32", "budget.context=16")
+    assert shown.code == 0, shown.err
+    assert "FLOPs for 16 tokens" in shown.out
+    sampled = zoo_command("sample", "data=sort", "data.tokens=[0,100,0]", "plugins=[]", "--split=validation")
+    assert sampled.code == 0, sampled.err

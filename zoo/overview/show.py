@@ -9,14 +9,14 @@ from torch import nn
 from zoo.accounting import costs
 from zoo.assembly import assemble
 from zoo.block import Block
-from zoo.command.compose import compose
-from zoo.config import parse_model, plain
+from zoo.config import parse_model
 from zoo.data.tokenizer import refuse_vocabulary
 from zoo.dropout import Dropout
 from zoo.errors import UserError
 from zoo.model import Model
+from zoo.overview.asked import asked
 from zoo.part import flops_of
-from zoo.plugins import load_plugins
+from zoo.schema import convert, positive
 from zoo.terminal import NARROW, show
 from zoo.topology.stack import Stack
 
@@ -30,11 +30,12 @@ def print_tree(overrides: Sequence[str], vocabulary: int) -> None:
     for word in overrides:
         if word.startswith(("tokenizer", "data", "objective", "optimizer", "schedule")):
             raise UserError(f"{word} is nothing of a model; it is drawn for as many ids as --vocabulary says")
-    node = plain(compose(overrides))
-    load_plugins(node["plugins"])
+    node = asked("show", overrides, ("model", "budget.context"))
+    context = convert(node["budget"]["context"], int, "budget.context")
+    positive("budget", context=context)
     with torch.device("meta"):
         model = assemble(parse_model(node["model"]), vocabulary)
-    show(draw(model, node["budget"]["context"]), width=NARROW)
+    show(draw(model, context), width=NARROW)
 
 
 def draw(model: Model, context: int) -> Tree:
