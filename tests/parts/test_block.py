@@ -35,7 +35,7 @@ def run(block: Block) -> tuple[torch.Tensor, torch.Tensor]:
     return x, block(x, replace(seen, cross=cross))[0]
 
 
-@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("topology", ["decoder_only", "encoder_decoder"])
 @pytest.mark.parametrize("norm", OPTIONS["norm"])
 @pytest.mark.parametrize("name", OPTIONS["block"])
 def test_a_block_of_silent_sublayers_is_the_identity_or_a_norm(name: str, norm: str, topology: str) -> None:
