@@ -43,6 +43,13 @@ SAYS = {
     "a key that another option has": (("objective.source=0.3",), "objective=seq2seq has it"),
     "a dry run of no study": (("dry_run=true",), "dry_run is of a study: give study=…, or -m"),
     "an equals sign in a path": (("data=text", "data.path=a=b.txt"), "cannot be read at data.path=a=b.txt — quote"),
+    "an equals sign in a list": (
+        ("match=params", "match.reference=[model=gpt2,seed=1]"),
+        """quote each entry, as in 'match.reference=["model=gpt2","seed=1"]'""",
+    ),
+    "a key of other tokenizers": (("tokenizer.vocabulary=3",), "tokenizer=bpe or words has it"),
+    "jobs at once that are no number": (("study=ffn", "hydra.launcher.n_jobs=a"), "n_jobs must be a whole number, got"),
+    "no jobs at once": (("study=ffn", "hydra.launcher.n_jobs=0"), "hydra.launcher.n_jobs=0 must be at least 1, or -1"),
     "an unquoted special character": (
         ("data=text", "data.path=my#1.txt"),
         "cannot be read at data.path=my#1.txt — quote",

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,7 +65,10 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         a_path = listed and ("/" in value or Path(value).exists())
         quoted = f"; the comma of a path is quoted twice, as in {as_word(key, value)}" if a_path else ""
         return f"'{word}' has several values; add -m to sweep over them{listed}{quoted}"
-    if any(words in message for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt")):
+    if any(
+        words in message
+        for words in ("Error parsing override", "mismatched input", "LexerNoViableAlt", "no viable alternative")
+    ):
         return _unreadable(message.strip().splitlines()[0].rstrip(), message, command, words)
     if found := re.search(r"Error merging override \+*((.+?)=.*)", message):
         return f"{found[1]} does not fit: what stands at {found[2]} is of another kind; `--cfg job` shows it"
@@ -91,10 +95,10 @@ def _no_key(key: str, command: str, words: Sequence[str]) -> str:
     keys = keys_of(command)
     if inside := [one for one in keys if _parent(one) == key]:
         return f"no such key in {key}; its keys are set by themselves: {', '.join(inside)}"
-    if key in keys:
-        return f"no key '{key}' in the options chosen here; `python {command}.py --cfg job` shows the keys there are"
     if having := _options_with(key):
         return f"no key '{key}' in the options chosen here; {choosing(_parent(key))}={having} has it"
+    if key in keys:
+        return f"no key '{key}' in the options chosen here; `python {command}.py --cfg job` shows the keys there are"
     study = next((word for word in words if word.startswith("study=")), None)
     if study and key in ("variant", "variants"):
         return f"no key '{key}': {study} runs all its variants; dry_run=true lists them"
@@ -134,6 +138,9 @@ def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> 
     unread = [word for word in words if "=" in word and not word.startswith("-") and not _reads(word)]
     what = f"the command line cannot be read at {unread[0]}" if unread else line
     key, _, value = (unread or ["data.path=my file, v=2.txt"])[0].partition("=")
+    if re.fullmatch(r"\[[^\[\]{}'\"]+\]", value):
+        entries = ",".join(f'"{one.strip()}"' for one in value[1:-1].split(","))
+        return f"{what} — quote each entry, as in {shlex.quote(f'{key}=[{entries}]')}"
     return f"{what} — quote special characters twice, as in {as_word(key, value)}"
 
 

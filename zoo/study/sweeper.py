@@ -51,10 +51,14 @@ class StudySweeper(Sweeper):
         self.hydra_context, self.config = hydra_context, config
         self.share: list[str] = []
         launcher = config.hydra.launcher
-        side_by_side = launcher.get("n_jobs")
-        if side_by_side is not None:
+        if "n_jobs" in launcher:
+            side_by_side = convert(launcher.n_jobs, int, "hydra.launcher.n_jobs")
+            if side_by_side < 1 and side_by_side != -1:
+                raise UserError(
+                    f"hydra.launcher.n_jobs={side_by_side} must be at least 1, or -1 for one job on each core"
+                )
             with open_dict(launcher):
-                launcher.n_jobs = side_by_side if side_by_side > 0 else cores()
+                launcher.n_jobs = cores() if side_by_side == -1 else side_by_side
             self.share = [f"runtime.threads={max(1, cores() // launcher.n_jobs)}"]
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
