@@ -47,8 +47,9 @@ class Context:
         cross = None if self.cross is None else replace(self.cross, state=layer.cross)
         return replace(self, position=position, state=layer.mixer, ffn_state=layer.ffn, cross=cross)
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """What is the same in every layer of one forward pass (a mask, a rotation) is computed by the first."""
+    def once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """What is the same in every layer of one forward pass (a mask, a rotation) is computed by the first. A key
+        begins with a name of its own: torch's compiler cannot compare what follows with the key of something else."""
         if key not in self.memo:
             self.memo[key] = compute()
         return self.memo[key]

@@ -1,6 +1,7 @@
 """Who may see whom, and which place a token has: against the definitions, pair by pair."""
 
 from itertools import combinations_with_replacement
+from typing import Any
 
 import pytest
 import torch
@@ -144,6 +145,27 @@ def test_what_layers_share_is_what_each_would_compute(axis: str, monkeypatch: py
                 found += [built(tokens, real).logits]
                 found += [built(tokens[:, part], real[:, part], state=state).logits for part in CHUNKS]
         assert all(map(torch.equal, found, found[len(found) // 2 :])), (a, b)
+
+
+@torch.no_grad()
+def test_what_layers_share_is_known_by_a_name_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's compiler compares keys place by place, and fails where a part is compared with a text."""
+    keys: list[tuple[Any, ...]] = []
+    once = Context.once
+
+    def noted(self: Context, key: Any, compute: Any) -> Any:
+        keys.append(key)
+        return once(self, key, compute)
+
+    monkeypatch.setattr(Context, "once", noted)
+    for name in OPTIONS["position"]:
+        built = build(model_node(position=option("position", name)))
+        for built.attention in BACKENDS:
+            built(draw(2, 12), real_of([12, 9], 12, "left"))
+    assert all(isinstance(key[0], str) for key in keys)
+    lengths = {(key[0], len(key)) for key in keys}
+    assert {"visible", "factors", "turned", "columns", "alibi", "t5", "added", "blind"} == {name for name, _ in lengths}
+    assert len(lengths) == 8
 
 
 def test_a_memory_gets_no_position_bias() -> None:

@@ -23,7 +23,7 @@ class ALiBi(Position):
     needs = frozenset({Ability.BIAS})
 
     def bias(self, q: Float[Tensor, "B H T K"], context: Context) -> Float[Tensor, "R H T S"]:
-        return context.once((self, q.shape[1], context.queries, context.keys), lambda: self._bias(q, context))
+        return context.once(("alibi", self, q.shape[1], context.queries, context.keys), lambda: self._bias(q, context))
 
     def _bias(self, q: Tensor, context: Context) -> Tensor:
         distance = (context.queries.positions[:, None, :, None] - context.keys.positions[:, None, None, :]).abs()

@@ -66,9 +66,8 @@ class DynamicNTK(Rotary):
         scores: Scores,
     ) -> Float[Tensor, "B H T U"]:
         """The columns of queries that have one base together, the others one after the other."""
-        lengths, columns = context.once(
-            (self, scores.window, context.queries, context.keys), lambda: self._columns(context, scores.window)
-        )
+        key = ("columns", self, scores.window, context.queries, context.keys)
+        lengths, columns = context.once(key, lambda: self._columns(context, scores.window))
         mixed = []
         for i, (some, part) in enumerate(columns):
             if i == 1:  # one call to whoever drops: another start of its stream would hide the same keys again
@@ -88,7 +87,7 @@ class DynamicNTK(Rotary):
             angles = (sequence.positions[:, :, None] * frequencies.float()[:, None, :])[:, None]
             return self.factors_of(angles.cos().to(x.dtype), angles.sin().to(x.dtype))
 
-        key = (self, x.shape[-1], x.dtype, context.queries, context.keys, sequence)
+        key = ("turned", self, x.shape[-1], x.dtype, context.queries, context.keys, sequence)
         return self.turn(x, *context.once(key, factors))
 
     def _columns(self, context: Context, window: int | None) -> tuple[Tensor, list[tuple[slice, Context]]]:

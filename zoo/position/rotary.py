@@ -56,7 +56,7 @@ class Rotary(Position):
     def rotate(
         self, q: Float[Tensor, "B H T K"], k: Float[Tensor, "B G T K"], context: Context
     ) -> tuple[Float[Tensor, "B H T K"], Float[Tensor, "B G T K"]]:
-        own, other = context.once((self, q.shape[-1], q.dtype), lambda: self.factors(q, context))
+        own, other = context.once(("factors", self, q.shape[-1], q.dtype), lambda: self.factors(q, context))
         return self.turn(q, own, other), self.turn(k, own, other)
 
     def factors(self, q: Tensor, context: Context) -> tuple[Tensor, Tensor]:

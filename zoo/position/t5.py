@@ -53,7 +53,7 @@ class T5Bias(Position):
         return {"both_sides": not common.causal}
 
     def bias(self, q: Float[Tensor, "B H T K"], context: Context) -> Float[Tensor, "R H T S"]:
-        return context.once((self, context.queries, context.keys), lambda: self._bias(context))
+        return context.once(("t5", self, context.queries, context.keys), lambda: self._bias(context))
 
     def _bias(self, context: Context) -> Tensor:
         ahead = context.keys.positions[:, None, :] - context.queries.positions[:, :, None]
