@@ -64,7 +64,7 @@ def _alone(launch: Launch, suspects: Sequence[Job], folder: Path) -> None:
 
 class Stopping:
     """`with Stopping(folder):` the first Ctrl-C, or SIGTERM, lets no further job start and hands itself on to the
-    running ones, which save and end; a second one acts at once."""
+    running ones, which save and end; after a second one nobody waits for them."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -87,7 +87,7 @@ class Stopping:
         stop(self.folder)
         self.__exit__()
         running = [one for one in read_notes(self.folder).values() if one.state == "running"]
-        print(f"stopping: {len(running)} runs save what they have; once more stops at once", file=sys.stderr)
+        print(f"stopping: {len(running)} runs save what they have; once more does not wait for them", file=sys.stderr)
         for note in running:
             note.interrupt()
         if any(note.pid == os.getpid() for note in running):  # the job is in this process: it is not in its loop
