@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.commands.conftest import TINY, Command
+from zoo.errors import UserError
 
 
 @pytest.fixture
@@ -169,6 +170,21 @@ def test_an_interruption_ends_the_sweep(
     assert done.code == 130
     assert len(calls) == 1
     assert "interrupted; go on with: python train.py -m" in done.err
+
+
+def test_no_job_seems_to_run_when_the_disk_does_not_take_how_it_ended(
+    command: Command, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zoo.sweep.notes import Note
+
+    def refused(self: Note, *words: object) -> None:
+        raise UserError("cannot write 0.json: No space left on device")
+
+    monkeypatch.setattr(Note, "end", refused)
+    done = command("train", *options, "seed=0,1")
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == "error: cannot write 0.json: No space left on device"
+    assert ": 2 interrupted" in done.out
 
 
 def test_no_run_starts_when_the_study_is_stopped_while_its_note_is_written(

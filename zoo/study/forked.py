@@ -4,10 +4,8 @@ import pickle
 import runpy
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stderr
 from functools import cache
 from inspect import getfile, unwrap
-from io import StringIO
 from typing import Any, TypeVar, cast
 
 from hydra.core.hydra_config import HydraConfig
@@ -20,6 +18,7 @@ from omegaconf import DictConfig, open_dict
 from zoo import sweep
 from zoo.errors import UserError
 from zoo.study.forks import Forks, WorkerLostError
+from zoo.study.launching import raise_unnoted
 from zoo.study.order import LongestFirst
 from zoo.study.recomposed import Recomposed
 from zoo.training.record import cores
@@ -105,5 +104,4 @@ def do_job(shared: bytes, number: int, overrides: list[str]) -> None:
         job_dir_key="hydra.sweep.dir",
         job_subdir_key="hydra.sweep.subdir",
     )
-    with redirect_stderr(StringIO()):  # Hydra's own words about it
-        done.return_value  # noqa: B018  raises what the job raised
+    raise_unnoted(done)

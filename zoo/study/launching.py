@@ -5,8 +5,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from hydra.core.utils import JobReturn
 
 from zoo.errors import UserError
 from zoo.study.forks import WorkerLostError
@@ -60,6 +64,12 @@ def _alone(launch: Launch, suspects: Sequence[Job], folder: Path) -> None:
             if note is None or note.state == "running":
                 reason = f"its process was killed twice ({type(error).__name__}), perhaps for want of memory"
                 (note or Note(job.job, job.overrides)).end(folder, "killed", reason)
+
+
+def raise_unnoted(done: JobReturn) -> None:
+    """Raise what a job raised because it could not note it, without Hydra's own words about it."""
+    with redirect_stderr(StringIO()):
+        done.return_value  # noqa: B018
 
 
 class Stopping:

@@ -26,7 +26,7 @@ from zoo.lock import lock_at
 from zoo.schema import convert
 from zoo.study.composed import Ask, call, refuse_unsound
 from zoo.study.forked import ForkedLauncher
-from zoo.study.launching import Stopping, launch_all
+from zoo.study.launching import Stopping, launch_all, raise_unnoted
 from zoo.study.plan import Job, Plan
 from zoo.study.spec import Study, parse_study
 from zoo.study.tuned import best_tuning, ended, mean_losses, tell_tuning
@@ -200,8 +200,12 @@ class StudySweeper(Sweeper):
         write_study(root, plan.as_dict(command, jobs))
 
     def _launch(self, jobs: Sequence[Job], root: Path, total: int, done: int) -> None:
+        def launch(some: Sequence[Job]) -> None:
+            for one in self.launcher.launch([self._told(job, root) for job in some], 0):
+                raise_unnoted(one)
+
         with Watch(root, jobs, total, done):
-            launch_all(lambda some: self.launcher.launch([self._told(one, root) for one in some], 0), jobs, root)
+            launch_all(launch, jobs, root)
 
     def _told(self, job: Job, root: Path) -> list[str]:
         """The overrides of a job as its process needs them: with where it belongs."""

@@ -169,6 +169,9 @@ def report() -> int:
         return 0
     if not taken:  # refused beside what it did before, or what another process does now
         return 0
+    for note in notes.values():
+        if note.state == "running":  # it ended, and the disk did not take the word
+            note.state = "interrupted"
     few = len(notes) <= FEW
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in ("job", "state", "overrides that differ"):
