@@ -5,6 +5,7 @@ from typing import Any
 
 from zoo.bare import bare
 from zoo.data.tokenizer import Tokenizer
+from zoo.errors import UserError
 from zoo.mismatch import FITS, Mismatch
 from zoo.model import Model
 
@@ -24,10 +25,14 @@ class Run:
     last: bool | None = None
     """Whether the run has no later weights than these; None where that is not known."""
 
-    def bare(self) -> "Run":
-        """The same, with the model itself where `torch.compile` wrapped it."""
-        return replace(self, model=bare(self.model))
-
     def weights(self) -> dict[str, Any]:
         """Which weights these are, for a JSON file."""
         return {"step": self.step, "last": self.last, **self.mismatch.as_dict()}
+
+
+def bare_run(name: str, given: Any) -> Run:
+    """The run, with the model itself where `torch.compile` wrapped it. Raises UserError for anything else, such as the
+    model or the folder of a run."""
+    if not isinstance(given, Run):
+        raise UserError(f"{name} must be a run, as zoo.load(path) is one; got {type(given).__name__}")
+    return replace(given, model=bare(given.model))

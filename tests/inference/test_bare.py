@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -9,12 +10,14 @@ import torch
 
 from tests.helpers import close, draw
 from tests.inference.runs import run_of
+from zoo.errors import UserError
 from zoo.inference.complete import complete
 from zoo.inference.fill import fill
 from zoo.inference.generate import generate
 from zoo.inference.latency import Plan, measure
 from zoo.model import Model
 from zoo.probe import probe
+from zoo.published.writing import export
 from zoo.run import Run
 
 RUN, SMALL = run_of(), run_of(seed=1)
@@ -55,3 +58,16 @@ def test_a_compiled_model_says_what_the_model_says(ask: Callable[[Any, Any], Any
 @pytest.mark.unchecked
 def test_a_compiled_model_has_the_probe_of_the_model() -> None:
     assert close(torch.tensor(probe(wrapped(RUN.model))), torch.tensor(probe(RUN.model)))
+
+
+@pytest.mark.unchecked  # which would refuse them first
+@pytest.mark.parametrize("given", [RUN.model, "runs/mine", None], ids=["a model", "a path", "nothing"])
+def test_what_is_no_run_is_refused_with_one_sentence(given: Any, tmp_path: Path) -> None:
+    said = f"must be a run, as zoo.load\\(path\\) is one; got {type(given).__name__}"
+    for ask in (lambda: complete(given, "a"), lambda: fill(given, "[MASK]"), lambda: export(given, tmp_path / "out")):
+        with pytest.raises(UserError, match=f"^run {said}"):
+            ask()
+    if given is not None:
+        with pytest.raises(UserError, match=f"^the draft {said}"):
+            complete(RUN, "a", draft=given)
+    assert not (tmp_path / "out").exists()

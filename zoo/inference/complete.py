@@ -10,7 +10,7 @@ from zoo.inference.opening import objective_of, open_with
 from zoo.inference.settings import Settings
 from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.ways import guessed, searched, streamed
-from zoo.run import Run
+from zoo.run import Run, bare_run
 from zoo.schema import typed
 
 
@@ -42,7 +42,7 @@ def continuations(
 
     Raises UserError for prompts that the run cannot go on from, and for settings that do not go together.
     """
-    run, draft = run.bare(), None if draft is None else draft.bare()
+    run, draft = bare_run("run", run), None if draft is None else bare_run("the draft", draft)
     if not prompts:
         raise UserError("there is no prompt; give at least one text")
     if objective_of(run).fills:

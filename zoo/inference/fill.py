@@ -15,7 +15,7 @@ from zoo.inference.opening import BLANK, encode, objective_of, padded
 from zoo.inference.sampling import Sampling
 from zoo.luck import generator_for
 from zoo.model import Model
-from zoo.run import Run
+from zoo.run import Run, bare_run
 from zoo.schema import typed
 
 Order = Literal["confidence", "together"]
@@ -77,7 +77,7 @@ def fill(run: Run, text: str | Sequence[str], **settings: Any) -> list[str]:
 def fillings(run: Run, texts: Sequence[str], settings: Filling) -> list[Filled]:
     """`fill` with what was filled in. Raises UserError for a text without a blank, and for a run that was not
     trained to fill any."""
-    run = run.bare()
+    run = bare_run("run", run)
     if not objective_of(run).fills:
         raise UserError("this run was not trained to fill blanks (objective=masked); zoo.complete goes on from a text")
     special = run.tokenizer.special

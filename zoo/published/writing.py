@@ -18,7 +18,7 @@ from zoo.published.settings import Config, differences, free, to_ours, to_theirs
 from zoo.published.shards import write_tensors
 from zoo.published.unknown import Unknown
 from zoo.registry import did_you_mean
-from zoo.run import Run
+from zoo.run import Run, bare_run
 from zoo.training.files import json_text, refusals
 from zoo.training.weights import weights_of
 
@@ -34,7 +34,7 @@ def export(run: Run, to: str | Path, *, family: str | None = None, shard_bytes: 
     """Write the model of a run (from `zoo.load`) into a new folder, as config.json and safetensors of its published
     family; `zoo.load` reads it back. Returns the names of the files of weights. Raises UserError for a model that no
     family, or not the one named, can express, and for a folder that holds something."""
-    folder = Path(to)
+    run, folder = bare_run("run", run), Path(to)
     if type(shard_bytes) is not int or shard_bytes < 1:
         raise UserError(f"shard_bytes={shard_bytes!r} must be a whole number of at least 1")
     if run.mismatch:
