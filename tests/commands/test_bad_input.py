@@ -87,6 +87,10 @@ SAYS = {
         ("data=toy", "data.tokens=[0,500,0]"),
         "the corpus has no train split; give it a share in data.tokens=[0, 500, 0]",
     ),
+    "a generated corpus beyond all disks": (
+        ("data=toy", "data.tokens=[1000000000000000,500,500]"),
+        "data.tokens=[1000000000000000, 500, 500] need at least 1,862,645 GiB of disk, and ",
+    ),
     "a length twice": (("record.lengths=[8,16,8]",), "record.lengths names 8 twice; name each length once"),
     "a number for compilation": (("runtime.compile=1",), "runtime.compile=1; choose from true, false, auto"),
     "a misspelt compilation": (("runtime.compile=aut",), "did you mean auto?"),

@@ -1,5 +1,6 @@
 """Generated corpora on disk: tokens, and beside those of the held-out splits what is known about each token."""
 
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -34,7 +35,8 @@ def teach(source: Generated, tokenizer: Tokenizer) -> None:
 def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[str, Any]:
     """Make, encode and write every split; returns the facts of the splits, and how many held-out documents are in
     train: documents of different splits are made apart, but short ones may come out alike. Pairs go by their sources:
-    many have one label or one short translation."""
+    many have one label or one short translation. Raises UserError for more tokens than the disk has room for."""
+    _refuse_beyond_disk(folder, source)
     names = [name for name, size in zip(SPLITS, source.split, strict=True) if size]
     splits, keys, encoding = {}, {}, Encoding(source, tokenizer)
     for name in names:
@@ -44,6 +46,16 @@ def write_made(folder: Path, source: Generated, tokenizer: Tokenizer) -> dict[st
     what = "documents" if source.parts == 1 else "sources"
     overlap = {name: {what: len(keys[name]), **_shared(keys[name], train)} for name in names if name != "train"}
     return {"splits": splits, "overlap": overlap}
+
+
+def _refuse_beyond_disk(folder: Path, source: Generated) -> None:
+    """Raise UserError when not even the ids fit, at least one for each word: the disk would be filled first."""
+    least, free = 2 * sum(source.split), shutil.disk_usage(folder).free
+    if least > free:
+        raise UserError(
+            f"data.tokens={list(source.split)} need at least {least / 2**30:,.0f} GiB of disk, and there are"
+            f" {free / 2**30:,.0f} GiB free; make them fewer, make room, or set cache=<another folder>"
+        )
 
 
 def _shared(held_out: np.ndarray, train: np.ndarray) -> dict[str, Any]:
