@@ -32,7 +32,7 @@ class Watch:
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
         self._bar = Progress(*columns, console=self.out, disable=not self.out.is_terminal, speed_estimate_period=3600)
         self._task = self._bar.add_task("", total=total, completed=done)
-        self._seen: dict[int, tuple[float, str]] = {}
+        self._started: set[int] = set()
         self._before = {one: self._stamp(one) for one in self.jobs}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
@@ -76,8 +76,9 @@ class Watch:
     def _tell(self, job: Job, note: Note) -> None:
         name = name_of(job)
         if note.state == "running":
-            if note.folder is None:
+            if job.job not in self._started and not note.found:  # its folder may be known at the first look
                 self._say(f"{name}: started")
+                self._started.add(job.job)
             return
         if note.state in OVER:
             self.done += 1
