@@ -69,3 +69,10 @@ def test_on_the_toy_language_heads_are_asked_for_the_referent(
     grounds = [head["grounds"]["reference"] for one in found["mixers"] for head in one["heads"]]
     assert all(0 < one < 1 for one in grounds)
     assert len(set(grounds)) > 1
+    numbers, by_skill = (part.splitlines()[: len(grounds) + 2] for part in done.out.split("\n\n"))
+    for table in (numbers, by_skill):
+        assert max(map(len, table)) <= 120
+        assert table[1].split()[:2] == ["mixer", "head"]
+    assert by_skill[1].split()[2:] == list(found["even"])
+    cells = [line.split()[2 + list(found["even"]).index("reference") + 1] for line in by_skill[2:]]
+    assert cells == [f"{one:.3f}" for one in grounds]

@@ -1,6 +1,6 @@
 """Draw what a trained run looks at in a text."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -136,18 +136,30 @@ def _rounded(values: Tensor) -> Any:
 
 
 def _show(found: Mapping[str, Any]) -> None:
-    table = Table(title=f"{found['run']}, step {found['step']}", title_justify="left", box=None, pad_edge=False)
-    skills = list(found["even"])
-    for column in ("mixer", "head", *NUMBERS.values(), *(f"{skill}: on what it depends on" for skill in skills)):
-        table.add_column(column, justify="left" if column == "mixer" else "right")
-    for one in found["mixers"]:
-        for number, head in enumerate(one["heads"]):
-            cells = [head[key] for key in NUMBERS] + [head["grounds"].get(skill) for skill in skills]
-            table.add_row(one["name"], str(number + 1), *("—" if cell is None else f"{cell:.3f}" for cell in cells))
-    if skills:
-        table.add_row(
-            "uniform attention", "", *("" for _ in NUMBERS), *(f"{found['even'][skill]:.3f}" for skill in skills)
-        )
-    show(table, *told(found))
+    rows = [(one["name"], number, head) for one in found["mixers"] for number, head in enumerate(one["heads"], 1)]
+    table = _table(f"{found['run']}, step {found['step']}", NUMBERS.values())
+    for name, number, head in rows:
+        table.add_row(name, str(number), *(_cell(head[key]) for key in NUMBERS))
+    tables = [table]
+    if skills := list(found["even"]):
+        table = _table("\non the word that the next one depends on, by its skill, over validation documents", skills)
+        for name, number, head in rows:
+            table.add_row(name, str(number), *(_cell(head["grounds"].get(skill)) for skill in skills))
+        table.add_row("uniform attention", "", *(_cell(found["even"][skill]) for skill in skills))
+        tables.append(table)
+    show(*tables, *told(found))
     for one in found["layers"]:
         show(f"{one['name']}: effective rank {one['rank']:.2f} of {one['most']}")
+
+
+def _table(title: str, columns: Iterable[str]) -> Table:
+    """Of a row for each head."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("mixer")
+    for column in ("head", *columns):
+        table.add_column(column, justify="right")
+    return table
+
+
+def _cell(value: float | None) -> str:
+    return "—" if value is None else f"{value:.3f}"
