@@ -27,8 +27,6 @@ def load_plugins(value: Any) -> None:
             raise
         except (Exception, SystemExit) as error:
             raise UserError(f"plugins={name}: importing it fails with {type(error).__name__}: {error}") from error
-        for cls in _parts():
-            code_of(cls)  # now: the file may be edited while this process works with what it was
         if len(_parts()) > before:
             _registering.add(name)
         elif name not in _registering and not _has_part(name):
@@ -36,6 +34,8 @@ def load_plugins(value: Any) -> None:
                 f"plugins={name} registers no part, and so does nothing; name a module that does, as with"
                 ' @norms.register("my_norm"), or leave it out'
             )
+    for cls in _parts():  # when all are there, since one may import later what another one has imported
+        code_of(cls)  # now: the file may be edited while this process works with what it was
 
 
 def _parts() -> list[type]:

@@ -73,9 +73,10 @@ def test_a_plugin_trains_and_is_loaded_only_when_it_is_named(
 
 def forget() -> None:
     """What a new process does not know."""
-    for name in ("my_scale_part", "my_scale_help", "my_all"):
+    for name in ("my_scale_part", "my_scale_help", "my_other_part", "my_all"):
         sys.modules.pop(name, None)
-    norms._classes.pop("my_scale", None)
+    for name in ("my_scale", "my_other"):
+        norms._classes.pop(name, None)
 
 
 def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path: Path, plugin: list[str]) -> None:
@@ -119,6 +120,22 @@ def test_a_process_goes_on_with_the_code_that_it_has_imported(plugin: list[str],
     part.write_text(PART)
     load_plugins("my_scale_part")
     assert seen[0] == code_of(norms.get("my_scale")) != seen[1]
+
+
+def test_the_code_of_a_part_is_the_same_in_whatever_order_plugins_are_named(plugin: list[str], tmp_path: Path) -> None:
+    """What a part imports only when it acts may be there already, imported by another plugin."""
+    code = tmp_path / "code"
+    (code / "my_scale_help.py").write_text("FACTOR = 11.0\n")
+    late = PART.replace("return self.gain", "from my_scale_help import FACTOR\n\n        return FACTOR * self.gain")
+    (code / "my_scale_part.py").write_text(late)
+    (code / "my_other_part.py").write_text("import my_scale_help\n" + PART.replace('my_scale"', 'my_other"'))
+    seen = set()
+    for order in (("my_scale_part", "my_other_part"), ("my_other_part", "my_scale_part")):
+        forget()
+        load_plugins(order)
+        seen.add(code_of(norms.get("my_scale")))
+    forget()
+    assert len(seen) == 1
 
 
 def test_a_run_folder_cannot_have_code_imported(
