@@ -19,6 +19,7 @@ from zoo.jobs.state import State, restore, save
 from zoo.jobs.updates import updates
 from zoo.literal import as_word
 from zoo.terminal import show
+from zoo.training.busy import advice
 from zoo.training.divergence import Diverged, culprit
 from zoo.training.gradients import gradient_norms, unclipped
 from zoo.training.interrupt import Interrupt, how_to_resume
@@ -57,6 +58,9 @@ class Job:
         since = f", from step {start}" if start else ""
         self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}; {self.machinery.words()}")
         self.display.say(told(self.corpus.summary))
+        busy = advice(self.machinery.device, self.machinery.threads)
+        if busy and not start:  # a begun run keeps its threads
+            self.display.say(busy)
         try:
             self._fit()
             if self.state.step < steps:
