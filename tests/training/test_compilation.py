@@ -2,13 +2,15 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from zoo.errors import RunFailed
 from zoo.jobs.fresh import start_fresh
-from zoo.training.compilation import add_rows_in_order
+from zoo.training.compilation import add_rows_in_order, compiling
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +40,18 @@ def test_compiled_code_adds_the_rows_of_a_table_in_their_order() -> None:
     assert torch.equal(found, gradient(loss))
     assert code
     assert not any("atomic_add" in one for one in code)
+
+
+def test_what_the_compiler_raises_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(graph: Any, inputs: Any) -> Any:
+        raise ImportError("/cache/a.so: file too short")
+
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "/cache")
+    said = r"compiler failed: .*a.so: file too short\. Set runtime.compile=false, or remove /cache:"
+    with pytest.raises(RunFailed, match=said), compiling():
+        torch.compile(torch.sin, backend=broken)(torch.ones(2))
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(ImportError), compiling():
+        raise ImportError("file too short")

@@ -6,6 +6,7 @@ from typing import Any
 
 from zoo.experiment import Experiment
 from zoo.jobs.parts import Parts
+from zoo.training.compilation import compiling
 from zoo.training.cost import TrainingFlops
 from zoo.training.loop import Step, Update, fit
 from zoo.training.miscompiled import refuse_miscompiled
@@ -16,7 +17,7 @@ def updates(
     experiment: Experiment, parts: Parts, machinery: Machinery, *, start: int = 0, tokens: int = 0
 ) -> Iterator[Step]:
     """Make the updates from `start` on, before which `tokens` positions were seen; a record after each. Raises
-    RunFailed when code was compiled wrong."""
+    RunFailed when code was compiled wrong, or could not be compiled."""
     budget, seed = experiment.budget, experiment.seed
     tasks = partial(parts.feed.tasks, accumulate=budget.accumulate, seed=seed)
     terms: dict[str, Any] = {
@@ -24,21 +25,22 @@ def updates(
         "output_z": parts.objective.output_z,
         "autocast": machinery.autocast,
     }
-    if machinery.compile and start < budget.steps:
-        forward = parts.forward(parts.model.train(), parts.device, **terms)
-        refuse_miscompiled(Update(forward, tasks(start)[:1], start, seed), parts.device, parts.scale is not None)
-    yield from fit(
-        parts.model,
-        parts.optimizer,
-        parts.schedule,
-        tasks,
-        steps=budget.steps,
-        seed=seed,
-        device=parts.device,
-        start=start,
-        tokens=tokens,
-        cost=TrainingFlops(parts.model),
-        forward=parts.forward,
-        scale=parts.scale,
-        **terms,
-    )
+    with compiling():
+        if machinery.compile and start < budget.steps:
+            forward = parts.forward(parts.model.train(), parts.device, **terms)
+            refuse_miscompiled(Update(forward, tasks(start)[:1], start, seed), parts.device, parts.scale is not None)
+        yield from fit(
+            parts.model,
+            parts.optimizer,
+            parts.schedule,
+            tasks,
+            steps=budget.steps,
+            seed=seed,
+            device=parts.device,
+            start=start,
+            tokens=tokens,
+            cost=TrainingFlops(parts.model),
+            forward=parts.forward,
+            scale=parts.scale,
+            **terms,
+        )

@@ -1,6 +1,13 @@
 """What torch's compiler is told."""
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
+
+from zoo.errors import RunFailed
 
 
 def save_tensors_not_views() -> None:
@@ -20,3 +27,18 @@ def add_rows_in_order(device: torch.device) -> None:
     if device.type == "cpu":
         torch.use_deterministic_algorithms(True, warn_only=True)
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """For code that may be compiled within. Raises RunFailed, in one sentence, for what the compiler raises."""
+    try:
+        yield
+    except Exception as error:
+        known = sys.modules.get("torch._dynamo.exc")
+        if known is None or not isinstance(error, known.TorchDynamoException):
+            raise
+        said = " ".join(str(error).strip().partition("\n\n")[0].split())
+        folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+        cache = f", or remove {folder}: half a file of a compilation that was killed may lie there" if folder else ""
+        raise RunFailed(f"torch's compiler failed: {said}. Set runtime.compile=false{cache}") from error

@@ -1,10 +1,9 @@
 """The score of a held-out split, the same way whoever asks: during training, at its end, at other lengths, later."""
 
-from contextlib import nullcontext
-
 import torch
 from torch import nn
 
+from zoo.training.compilation import compiling
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
 from zoo.training.runtime import Machinery
@@ -28,7 +27,7 @@ def score(
     of_code = compiled and machinery.compile
     tasks = feed.evaluation if of_code else feed.scoring  # each shape would be compiled
     logits_of = at_once if of_code else in_blocks  # what is compiled is the model as a whole
-    with nullcontext() if compiled else eagerly():
+    with compiling() if compiled else eagerly():
         return evaluate(
             model,
             tasks(split, batches),
