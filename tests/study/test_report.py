@@ -61,6 +61,7 @@ def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         question="Which changes help?",
         command="python train.py study=ladder",
         expected="pre-norm",
+        source="none",
     )
 
 
@@ -83,6 +84,7 @@ def test_the_first_screen_is_question_answer_and_verdicts(report: Report) -> Non
     )
     assert text.index("## Verdicts") < text.index("## Ladder")
     assert "72 jobs, 8 seeds: 71 done, 1 diverged." in text
+    assert "Expected: pre-norm (source: none)" in text
 
 
 def test_every_section_shows_its_numbers(report: Report) -> None:

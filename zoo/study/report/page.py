@@ -96,7 +96,7 @@ def page_of(findings: Findings) -> Page:
     question = findings.question
     facts = [_progress(findings), *suspicions(findings.evidence), *too_small(findings)]
     if question.expected:
-        source = f" ({question.source})" if question.source else ""
+        source = f" (source: {question.source})" if question.source else ""
         facts.append(f"Expected: {question.expected}{source}")
     return Page(
         title=question.question,
