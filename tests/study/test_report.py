@@ -401,6 +401,24 @@ def test_a_run_whose_options_are_other_code_is_not_compared(tmp_path: Path, chan
     assert report.findings.rows[0].n == 2
 
 
+@pytest.mark.parametrize("edited", [False, True])
+def test_an_option_is_the_same_code_wherever_it_stands(tmp_path: Path, edited: bool) -> None:
+    """A variant may have in some layers what the reference has in all."""
+    folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
+    file = tmp_path / "run-4" / "record.json"
+    record = json.loads(file.read_text())
+    norm = record["science"]["model"]["norm"]
+    record["science"]["model"]["norm"] = {
+        "layers": ["first", "then"],
+        "first": norm | ({"(code)": "8a146bab"} if edited else {}),
+        "then": {"name": "of its own"},
+    }
+    write(file, record)
+    refused = [reason for _, reason in built(folder).findings.evidence.refused]
+    told = f"model.norm.first '{norm['name']}': its code is another one than that of most runs"
+    assert refused == ([told] if edited else [])
+
+
 def test_a_run_that_lost_lines_or_was_scored_half_trained_is_told(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(3))
     for run, lost in ((4, 1), (5, 0)):
