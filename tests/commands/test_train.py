@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,3 +125,18 @@ def test_evaluate_scores_a_run_as_training_did(
     assert scores["test"]["bits_per_byte"] == pytest.approx(expected["bits_per_byte"], rel=1e-6)
     nats, perplexity = (float(word) for word in done.out.split("\ntest")[1].split()[:2])
     assert perplexity == pytest.approx(math.exp(nats), rel=1e-3)
+
+
+def test_a_run_that_begins_on_busy_cores_says_so_and_one_that_goes_on_does_not(
+    command: Command, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (1e6, 0.0, 0.0), raising=False)
+    words = ("data=text", f"data.path='{text}'", *TINY, "runtime.threads=2", "record.checkpoint_every=2")
+    busy = "other work keeps the cores busy (load 1000000.0 on "
+    assert busy in command("train", *words).out
+    folder = folder_of(tmp_path)
+    (folder / "status.json").unlink()
+    shutil.rmtree(folder / "checkpoints" / "step_4")
+    again = command("train", f"resume='{folder}'", "runtime.threads=2")
+    assert ", from step 2;" in again.out, again.err
+    assert busy not in again.out
