@@ -29,6 +29,7 @@ TRAIN = {
     "a misspelt flag": (("--multrun", "seed=1"), "did you mean --multirun?"),
     "values without -m": (("model/norm=layernorm,rmsnorm",), "has several values; add -m to sweep over them"),
     "a comma in a path": (("out=runs/a,b",), """a path is quoted twice, as in 'out="runs/a,b"'"""),
+    "what is no key": (("seed;x=3",), "cannot be read at seed;x=3: 'seed;x' is no key; a value is set by"),
     "what Hydra does not read": (("out=lr=3",), """quote special characters twice, as in 'out="lr=3"'"""),
     "a range without -m": (("seed=range(3)",), "has several values; add -m to sweep over them"),
     "seeds of a study": (("study=ladder", "seeds=0,1", "dry_run=true"), "(did you mean seed?)"),

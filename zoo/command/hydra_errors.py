@@ -129,19 +129,22 @@ def _of_the_run(command: str) -> set[str]:
 def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> str:
     if "expecting ID" in message:
         return f"{line} — choose a group as in model/norm=rmsnorm, set a value as in model.norm.eps=1e-6"
+    example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
     if (found := re.search(r"override '([^=']+)'", line)) and "=" not in found.group(1):
         word = found.group(1)
         key = "study" if (Path(word) / "study.json").exists() else "run"
         hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
-        example = "generate.seed=1" if command == "evaluate" else "budget.steps=100"
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
     unread = [word for word in words if "=" in word and not word.startswith("-") and not _reads(word)]
     what = f"the command line cannot be read at {unread[0]}" if unread else line
     key, _, value = (unread or ["data.path=my file, v=2.txt"])[0].partition("=")
+    quoted = as_word(key, value)
+    if quoted in unread:  # nothing in its value is special
+        return f"{what}: '{key}' is no key; a value is set by key=value, as in {example}"
     if re.fullmatch(r"\[[^\[\]{}'\"]+\]", value):
         entries = ",".join(f'"{one.strip()}"' for one in value[1:-1].split(","))
         return f"{what} — quote each entry, as in {shlex.quote(f'{key}=[{entries}]')}"
-    return f"{what} — quote special characters twice, as in {as_word(key, value)}"
+    return f"{what} — quote special characters twice, as in {quoted}"
 
 
 def _reads(word: str) -> bool:
