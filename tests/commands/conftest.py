@@ -19,6 +19,17 @@ from zoo.paths import CONF
 
 ROOT = Path(__file__).resolve().parents[2]
 
+AS_A_COMMAND = """
+import runpy
+sys.argv = sys.argv[1:]
+sys.path.insert(0, ".")
+if sys.argv[0] == "zoo":
+    runpy.run_module("zoo", run_name="__main__")
+else:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""The end of a program that does something to `sys` and then is `train.py …`, `evaluate.py …` or `zoo …`."""
+
 
 @dataclass(frozen=True)
 class Done:

@@ -5,29 +5,23 @@ import sys
 
 import pytest
 
-from tests.commands.conftest import ROOT
+from tests.commands.conftest import AS_A_COMMAND, ROOT
 
 AT_AN_IMPORT = """
-import os, runpy, signal, sys
+import os, signal, sys
 class Interrupt:
     def find_spec(self, name, path=None, target=None):
         if name == MODULE:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
-sys.argv = sys.argv[1:]
-sys.path.insert(0, ".")
-if sys.argv[0] == "zoo":
-    runpy.run_module("zoo", run_name="__main__")
-else:
-    runpy.run_path(sys.argv[0], run_name="__main__")
 """
 MODULES = ("hydra", "omegaconf", "yaml", "zoo.cli", "zoo.sweep", "zoo.command.hydra_errors")
 
 
 def ended(module: str, *command: str) -> tuple[int, str, str]:
     """Exit code, output and errors of a command that is interrupted when it is about to import that module."""
-    code = f"MODULE = {module!r}{AT_AN_IMPORT}"
+    code = f"MODULE = {module!r}{AT_AN_IMPORT}{AS_A_COMMAND}"
     done = subprocess.run(
         [sys.executable, "-c", code, *command], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )

@@ -7,28 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import TINY
+from tests.commands.conftest import AS_A_COMMAND, ROOT, TINY
 from zoo.command.help import help_text
 
-ROOT = Path(__file__).resolve().parents[2]
-
 WITHOUT = """
-import sys, runpy
+import sys
 class Forbid:
     def find_spec(self, name, path=None, target=None):
         if name.startswith(HEAVY):
             raise AssertionError(f"{name} was imported")
 sys.meta_path.insert(0, Forbid())
-sys.argv = sys.argv[1:]
-sys.path.insert(0, ".")
-if sys.argv[0] == "zoo":
-    runpy.run_module("zoo", run_name="__main__")
-else:
-    runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
-WITHOUT_TORCH = f"HEAVY = ('torch', 'numpy', 'transformers', 'scipy', 'plotly'){WITHOUT}"
-WITHOUT_COMPILER = f"HEAVY = ('torch._dynamo', 'torch._inductor'){WITHOUT}"
+WITHOUT_TORCH = f"HEAVY = ('torch', 'numpy', 'transformers', 'scipy', 'plotly'){WITHOUT}{AS_A_COMMAND}"
+WITHOUT_COMPILER = f"HEAVY = ('torch._dynamo', 'torch._inductor'){WITHOUT}{AS_A_COMMAND}"
 
 
 @pytest.mark.parametrize(
