@@ -204,7 +204,7 @@ class StudySweeper(Sweeper):
             for one in self.launcher.launch([self._told(job, root) for job in some], 0):
                 raise_unnoted(one)
 
-        with Watch(root, jobs, total, done):
+        with Watch(root, jobs, total, done, self.config.hydra.launcher.get("n_jobs", 1)):
             launch_all(launch, jobs, root)
 
     def _told(self, job: Job, root: Path) -> list[str]:

@@ -1,4 +1,5 @@
-"""What a person sees of a study while it runs: a line as each job starts and ends, a bar on a terminal.
+"""What a person sees of a study while it runs: how many runs it has and, after the first, how long they take; a line as
+each job starts and ends; a bar on a terminal.
 
 It reads the notes, so it is the same whatever launches the jobs.
 """
@@ -14,6 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from zoo.errors import UserError
+from zoo.number import counted
+from zoo.study.pace import Pace
 from zoo.study.plan import Job
 from zoo.sweep.notes import OVER, Note, read_note
 from zoo.training.run import read_status
@@ -23,10 +26,10 @@ PERIOD = 0.3
 
 
 class Watch:
-    """`with Watch(folder, jobs, total): launch(jobs)` tells how the jobs go, from a thread. `done` of the `total` jobs
-    are over before."""
+    """`with Watch(folder, jobs, total, done, beside): launch(jobs)` tells how the jobs go, from a thread. `done` of the
+    `total` jobs are over before; so many run `beside` each other."""
 
-    def __init__(self, folder: Path, jobs: Sequence[Job], total: int, done: int):
+    def __init__(self, folder: Path, jobs: Sequence[Job], total: int, done: int, beside: int):
         self.folder, self.jobs, self.done, self.total = folder, {one.job: one for one in jobs}, done, total
         self.out, self.err = Console(file=sys.stdout), Console(file=sys.stderr)  # whatever a job puts in their place
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
@@ -34,13 +37,29 @@ class Watch:
         self._task = self._bar.add_task("", total=total, completed=done)
         self._started: set[int] = set()
         self._before = {one: self._stamp(one) for one in self.jobs}
+        notes = {one: read_note(self._file(one)) for one in self.jobs}
+        fresh = [one for one, note in notes.items() if note is None or note.state not in ("done", "diverged")]
+        self._pace = Pace(fresh, total - done - len(jobs), beside)
+        self._beside = beside
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
     def __enter__(self) -> "Watch":
         self._bar.start()
+        if not self.done:
+            self._say(f"{self.folder}: {self._extent()}")
         self._thread.start()
         return self
+
+    def _extent(self) -> str:
+        before = len(self.jobs) - self._pace.fresh
+        made = f", {before:,} of them made before" if before else ""
+        beside = f", {self._beside} at once" if self._beside > 1 else ""
+        time = "; how long they take is told after the first" if self._pace.will_tell else ""
+        return f"{counted(self.total, 'run')}{made}{beside}{time}"
+
+    def _file(self, job: int) -> Path:
+        return self.folder / f"{job}.json"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -56,7 +75,7 @@ class Watch:
 
     def _stamp(self, job: int) -> int:
         try:
-            return (self.folder / f"{job}.json").stat().st_mtime_ns
+            return self._file(job).stat().st_mtime_ns
         except OSError:
             return 0
 
@@ -67,9 +86,10 @@ class Watch:
             if stamp == self._before[number]:
                 continue
             self._before[number] = stamp
-            note = read_note(self.folder / f"{number}.json")
+            note = read_note(self._file(number))
             if note is not None:
                 self._tell(self.jobs[number], note)
+                self._time(note, stamp)
                 if note.state in OVER:
                     del self._before[number]
 
@@ -89,6 +109,14 @@ class Watch:
         if note.message:
             text = f"error: {note.message}  [job {note.job}: {' '.join(note.overrides)}]"
             self.err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def _time(self, note: Note, stamp: int) -> None:
+        if note.state in OVER:
+            seconds = None if note.found else note.seconds
+            if text := self._pace.ended(note.job, stamp, seconds, note.state == "done"):
+                self._say(text)
+        elif note.state == "running" and note.folder is not None:
+            self._pace.began(note.job, stamp)
 
     def _say(self, text: str) -> None:
         self.out.print(text, markup=False, highlight=False, soft_wrap=True)
