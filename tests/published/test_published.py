@@ -14,7 +14,8 @@ import zoo
 from tests.published.models import CASES, FAMILIES, VARIANTS, in_transformers, logits, run_of, theirs
 from zoo.errors import UserError
 from zoo.published.family import families
-from zoo.published.settings import REQUIRED, Key, OneOf
+from zoo.published.resolved import resolved
+from zoo.published.settings import REQUIRED, Key, OneOf, to_ours
 from zoo.published.writing import expressed
 
 TOLERANCE = 1e-5
@@ -81,10 +82,10 @@ def test_a_model_of_transformers_computes_the_same_here(name: str, values: dict[
 
 
 def optional(template: Any) -> Iterator[str]:
-    """The keys of config.json that may be left out for a value of their own."""
+    """The keys of config.json that may be left out, with dots."""
     match template:
         case Key(name, _, also, default):
-            yield from () if default in (REQUIRED, None) else (name, *also)
+            yield from () if default is REQUIRED else (name, *also)
         case OneOf(key, cases):
             yield from (*optional(key), *optional(dict(cases)))
         case Mapping():
@@ -92,15 +93,44 @@ def optional(template: Any) -> Iterator[str]:
                 yield from optional(one)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_what_a_config_leaves_out_is_what_transformers_takes_it_for(name: str, tmp_path: Path) -> None:
+LEFT_OUT = [(name, key) for name in FAMILIES for key in sorted({*optional(families()[name].template)})]
+
+
+def without(config: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The config, where a key with dots is left out."""
+    first, _, rest = key.partition(".")
+    return {one: without(value, rest) if one == first else value for one, value in config.items() if one != key}
+
+
+@pytest.mark.parametrize(("name", "key"), LEFT_OUT)
+def test_what_a_config_leaves_out_is_what_transformers_takes_it_for(name: str, key: str) -> None:
+    """Each key alone, in a config whose sizes are not those of the defaults."""
     family = families()[name]
-    keys = sorted({key.partition(".")[0] for key in optional(family.template)})
+    kind = getattr(transformers, family.architecture).config_class
+    sizes = {"gpt2": {"n_head": 16, "n_embd": 64}}.get(name, {"num_attention_heads": 16, "hidden_size": 64})
+    config = without(kind(**sizes).to_dict(), key)
+    ours, usual = (to_ours(family.template, one) for one in (config, kind.from_dict(config).to_dict()))
+    assert resolved(ours.pop("model")) == resolved(usual.pop("model"))
+    assert ours == usual
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_has_one_meaning_here_has_it_in_transformers_where_a_config_leaves_it_out(name: str) -> None:
+    family = families()[name]
     usual = getattr(transformers, family.architecture).config_class().to_dict()
-    theirs(name, **{key: usual[key] for key in keys}).save_pretrained(tmp_path)
-    edit(tmp_path / "config.json", **dict.fromkeys(keys))
-    said = expressed(zoo.load(tmp_path).config)[1]
-    assert {key: said[key] for key in keys} == {key: usual[key] for key in keys}
+    assert {key: usual.get(key, value) for key, value in family.fixed.items()} == family.fixed
+
+
+def test_a_model_whose_config_leaves_out_what_may_be_is_loaded(tmp_path: Path) -> None:
+    """8 key-value heads is what a Mixtral means by none; of the two that are one here, one may not be missing."""
+    model = theirs("mixtral", num_attention_heads=16, num_key_value_heads=8, hidden_size=32, head_dim=2)
+    model.save_pretrained(tmp_path / "mixtral")
+    edit(tmp_path / "mixtral" / "config.json", num_key_value_heads=None)
+    assert_equal(logits(zoo.load(tmp_path / "mixtral").model), logits(model))
+    zoo.export(run_of("model=gpt2", "model.dropout=0.25"), tmp_path / "gpt2")
+    edit(tmp_path / "gpt2" / "config.json", embd_pdrop=None)
+    with pytest.raises(UserError, match=r"has resid_pdrop=0\.25 but no embd_pdrop, which then means 0\.1; here"):
+        zoo.load(tmp_path / "gpt2")
 
 
 def test_every_family_is_tried_beyond_its_defaults() -> None:

@@ -23,9 +23,9 @@ class Key:
     """A value of config.json; dots lead into mappings.
 
     older: other names under which it is read, never written; where several are set they must agree
-    also: names that are written too, and must agree
-    default: what a config without it means; null stands for what our part makes of null, and only then may a config
-        say null
+    also: names that are written too, and must agree; one that is missing means the default
+    default: what a config without it means, the same as in transformers; null stands for what our part makes of null,
+        and only then may a config say null
     values: what theirs are called here, where the words differ
     """
 
@@ -45,6 +45,12 @@ class Key:
         for other, second in found[1:]:
             if second != value:
                 raise UserError(f"config.json has {name}={value!r} but {other}={second!r}; here they are one setting")
+        for other in self.also:
+            if self.default not in (REQUIRED, value) and _at(config, other) is REQUIRED:
+                raise UserError(
+                    f"config.json has {name}={value!r} but no {other}, which then means {self.default!r}; here they are"
+                    " one setting"
+                )
         if value is None and self.default is not None:
             raise UserError(f"config.json has {name}=null, which says nothing; give it a value")
         if self.values is None:

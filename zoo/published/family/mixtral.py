@@ -25,7 +25,7 @@ FAMILY = Family(
             "norm": {"name": "rmsnorm", "eps": Key("rms_norm_eps", default=1e-5)},
             "mixer": {
                 "name": "attention",
-                "n_kv_heads": Key("num_key_value_heads", default=None),
+                "n_kv_heads": Key("num_key_value_heads", default=8),
                 "head_dim": Key("head_dim", default=None),
                 "window": Key("sliding_window", default=None),
                 "bias": False,
