@@ -11,6 +11,9 @@ import pytest
 
 from tests.commands.conftest import TINY, Command
 from zoo.errors import UserError
+from zoo.sweep.ending import ending
+from zoo.sweep.notes import Note
+from zoo.terminal import show
 
 
 @pytest.fixture
@@ -25,15 +28,12 @@ def test_bad_input_and_divergence_in_one_job_do_not_end_the_others(
     done = command("train", *options, "optimizer.lr=1e30,-1,1e-3")
     assert done.code == 1
     assert "optimizer.lr=-1.0 must be positive" in done.err
-    assert "  [job 1: " in done.err
+    assert "  [lr=-1, seed 0]" in done.err
     assert "not finite" in done.err
     assert done.err.count("error: ") == 2
-    table = [line.split()[:3] for line in done.out.splitlines() if line[:1].isdigit()]
-    assert table == [
-        ["0", "diverged", "optimizer.lr=1e+30"],
-        ["1", "bad", "input"],
-        ["2", "done", "optimizer.lr=0.001"],
-    ]
+    table = [line.split(maxsplit=2) for line in done.out.splitlines() if line[:1].isdigit()]
+    assert table == [["0", "diverged", "lr=1e+30, seed 0"], ["1", "bad", "input  lr=-1, seed 0"]]
+    assert "there <job>.json has all overrides of a job, <job>.log what it printed" in done.out
     assert {path.name for path in tmp_path.iterdir()} == {text_name(options), ".cache", "runs"}
     (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
     assert {path.name for path in sweep.iterdir() if not path.name.startswith("runtime-")} == {
@@ -51,7 +51,10 @@ def text_name(options: tuple[str, ...]) -> str:
 def test_the_code_is_2_when_all_that_failed_is_bad_input(command: Command, options: tuple[str, ...]) -> None:
     done = command("train", *options, "optimizer.lr=-1,1e-3")
     assert done.code == 2
-    assert command("train", *options, "optimizer.lr=1e-3,1e-4").code == 0
+    done = command("train", *options, "optimizer.lr=1e-3,1e-4")
+    assert done.code == 0
+    told = done.out.partition(": 2 done\n")[2].splitlines()
+    assert [line.partition("=")[0] for line in told] == ["verdicts: python evaluate.py study"]
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), RuntimeError("broken"), MemoryError()])
@@ -175,8 +178,6 @@ def test_an_interruption_ends_the_sweep(
 def test_no_job_seems_to_run_when_the_disk_does_not_take_how_it_ended(
     command: Command, options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from zoo.sweep.notes import Note
-
     def refused(self: Note, *words: object) -> None:
         raise UserError("cannot write 0.json: No space left on device")
 
@@ -192,7 +193,7 @@ def test_no_run_starts_when_the_study_is_stopped_while_its_note_is_written(
 ) -> None:
     """Who stops it may have looked for notes before."""
     from zoo.jobs import train as module
-    from zoo.sweep.notes import Note, read_notes, stop
+    from zoo.sweep.notes import read_notes, stop
 
     write, calls = Note.write, []
 
@@ -223,6 +224,19 @@ def test_evaluations_are_swept_too(command: Command, trained: Callable[..., Path
     assert done.code == 2
     assert "batch_size=0 must be at least 1" in done.err
     assert not (tmp_path / "multirun.yaml").exists()
+    assert "there <job>.json has all overrides of a job\n" in done.out  # and it printed what it had to say
+    assert [line.split() for line in done.out.splitlines() if line.startswith("0 ")] == [
+        ["0", "bad", "input", "batch_size=0"]
+    ]
+
+
+def test_of_many_jobs_that_failed_the_first_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = {number: Note(number, ("model=gpt2", f"seed={number}"), "failed") for number in range(90)}
+    show(*ending(tmp_path, notes))
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"{tmp_path}: 90 failed"
+    assert [line.split() for line in said[2:-1]] == [[str(job), "failed", f"seed={job}"] for job in range(10)]
+    assert said[-1] == "and 80 more; there <job>.json has all overrides of a job"
 
 
 def test_two_sweeps_of_the_same_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

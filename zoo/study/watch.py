@@ -18,6 +18,7 @@ from zoo.errors import UserError
 from zoo.number import counted
 from zoo.study.pace import Pace
 from zoo.study.plan import Job
+from zoo.sweep.ending import name
 from zoo.sweep.notes import OVER, Note, read_note
 from zoo.training.run import read_status
 
@@ -94,10 +95,10 @@ class Watch:
                     del self._before[number]
 
     def _tell(self, job: Job, note: Note) -> None:
-        name = name_of(job)
+        named = name(job.variant, job.tuning, job.seed)
         if note.state == "running":
             if job.job not in self._started and not note.found:  # its folder may be known at the first look
-                self._say(f"{name}: started")
+                self._say(f"{named}: started")
                 self._started.add(job.job)
             return
         if note.state in OVER:
@@ -105,9 +106,9 @@ class Watch:
             self._bar.update(self._task, completed=self.done)
         took = "" if note.seconds is None else f" in {_clock(note.seconds)}"
         ended = "was there already" if note.found and note.state == "done" else f"{note.state}{took}"
-        self._say(f"[{self.done}/{self.total}] {name}: {ended}{_loss(self.folder, note)}")
+        self._say(f"[{self.done}/{self.total}] {named}: {ended}{_loss(self.folder, note)}")
         if note.message:
-            text = f"error: {note.message}  [job {note.job}: {' '.join(note.overrides)}]"
+            text = f"error: {note.message}  [{named}]"
             self.err.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _time(self, note: Note, stamp: int) -> None:
@@ -120,12 +121,6 @@ class Watch:
 
     def _say(self, text: str) -> None:
         self.out.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def name_of(job: Job) -> str:
-    """A job in words."""
-    tuned = [f"{key.rpartition('.')[2]} {value}" for key, value in job.tuning.items()]
-    return ", ".join([job.variant, *tuned, f"seed {job.seed}"])
 
 
 def scores_of(folder: Path, note: Note) -> dict[str, dict[str, float]]:

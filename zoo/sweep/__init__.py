@@ -9,7 +9,6 @@ import os
 import sys
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from itertools import count
@@ -18,18 +17,14 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.experimental.callback import Callback
-from rich.markup import escape
-from rich.table import Table
 
 from zoo.errors import RunFailed, UserError
+from zoo.sweep.ending import ending
 from zoo.sweep.notes import Note, read_notes, stop, stopped
 from zoo.sweep.worker import LAUNCHER, abandoned, into_log, obey_launcher, this_process
 from zoo.terminal import show
 
 VARIABLE, NUMBER = "ZOO_SWEEP", "ZOO_JOB"
-
-FEW = 24
-"""So many jobs are all told in the end; of more only those that are not done."""
 
 _notes: list[Note] = []
 """The note of the job that this process is at."""
@@ -172,21 +167,7 @@ def report() -> int:
     for note in notes.values():
         if note.state == "running":  # it ended, and the disk did not take the word
             note.state = "interrupted"
-    few = len(notes) <= FEW
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("job", "state", "overrides that differ"):
-        table.add_column(column, overflow="fold")
-    common = set.intersection(*(set(note.overrides) for note in notes.values())) if len(notes) > 1 else set()
-    for number, note in notes.items():
-        if note.state == "done" and not few:
-            continue
-        differing = " ".join(one for one in note.overrides if one not in common)
-        table.add_row(str(number), note.state, escape(differing))
-    counts = Counter(note.state for note in notes.values())
-    told = ", ".join(f"{count} {state}" for state, count in counts.items())
-    show(escape(f"{path}: {told}"), *([table] if table.row_count else []))
-    if (path / "study.json").exists():
-        show(escape(f"verdicts: python evaluate.py study={os.path.relpath(path)}"))
+    show(*ending(path, notes))
     failed = {note.state for note in notes.values()} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 
