@@ -56,6 +56,23 @@ def test_an_exported_model_computes_the_same_in_transformers_and_back_here(
     assert expressed(back.config) == expressed(run.config)
 
 
+BEYOND = {"bert": {"bert.embeddings.token_type_embeddings.weight": (2, 16)}}
+"""What a layout has beside our parameters, and its shape."""
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_export_holds_our_parameters_and_zeros_for_what_the_layout_has_beside_them(
+    name: str, tmp_path: Path
+) -> None:
+    run = run_of(f"model={name}")
+    zoo.export(run, tmp_path / "out")
+    written = load_file(tmp_path / "out" / "model.safetensors")
+    beyond = {key: written.pop(key) for key in BEYOND.get(name, {})}
+    assert {key: tuple(one.shape) for key, one in beyond.items()} == BEYOND.get(name, {})
+    assert not any(one.any() for one in beyond.values())
+    assert sum(one.numel() for one in written.values()) == sum(one.numel() for one in run.model.parameters())
+
+
 THEIRS: dict[str, list[dict[str, Any]]] = {
     "gpt2": [{"activation_function": "gelu", "n_inner": None, "tie_word_embeddings": False}],
     "bert": [{"intermediate_size": 20}],

@@ -32,8 +32,9 @@ TOKENIZER = "zoo_tokenizer.json"
 
 def export(run: Run, to: str | Path, *, family: str | None = None, shard_bytes: int = SHARD_BYTES) -> list[str]:
     """Write the model of a run (from `zoo.load`) into a new folder, as config.json and safetensors of its published
-    family; `zoo.load` reads it back. Returns the names of the files of weights. Raises UserError for a model that no
-    family, or not the one named, can express, and for a folder that holds something."""
+    family; `zoo.load` reads it back. What the layout has and the model has not is zeros: the token types of a BERT,
+    2 × d_model numbers. Returns the names of the files of weights. Raises UserError for a model that no family, or not
+    the one named, can express, and for a folder that holds something."""
     run, folder = bare_run("run", run), Path(to)
     if type(shard_bytes) is not int or shard_bytes < 1:
         raise UserError(f"shard_bytes={shard_bytes!r} must be a whole number of at least 1")

@@ -1,5 +1,6 @@
 """BERT: Devlin et al. 2018, with its head for masked tokens. Of the token types only the first is used here: what it
-adds is taken into the places."""
+adds is taken into the places. An export has the table that the layout asks for, 2 × d_model zeros, which are no
+parameters of ours."""
 
 from zoo.published.family import Family
 from zoo.published.layout import Added, Table, inside
