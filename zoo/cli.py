@@ -16,7 +16,7 @@ from typing import Any
 from zoo import sweep
 from zoo.command.flags import refuse_unknown_flags
 from zoo.command.hydra_errors import refusal
-from zoo.command.words import in_home, refuse_absent_folders
+from zoo.command.words import in_home, refuse_absent_folders, refuse_two_values
 from zoo.errors import RunFailed, UserError
 from zoo.interruption import interruption
 from zoo.literal import quote_texts
@@ -68,6 +68,7 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
         main = partial(_complete, main)
     try:
         try:
+            refuse_two_values(words)
             refuse_absent_folders(words)
             if command is not None:
                 refuse_unknown_flags(words, command)

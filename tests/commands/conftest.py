@@ -13,7 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from jaxtyping import config as shape_checks
 
-from tests.commands.started import Started
+from tests.commands.started import Started, laid_over
 from zoo.cli import run
 from zoo.paths import CONF
 
@@ -74,7 +74,7 @@ def command(
             few = () if any(one.startswith("data.split") for one in overrides) else ("data.split=[0.98,0.01,0.01]",)
             overrides = (*overrides, "data=pydoc", *few)
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", [f"{script}.py", *overrides])
+        monkeypatch.setattr(sys, "argv", [f"{script}.py", *laid_over(overrides)])
         monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # a sweep leaves its own behind
         GlobalHydra.instance().clear()
         capsys.readouterr()

@@ -5,7 +5,7 @@ import os
 import runpy
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import chdir, suppress
 from multiprocessing.context import ForkServerContext, SpawnContext
 from pathlib import Path
@@ -26,6 +26,11 @@ FRESH = multiprocessing.get_context("spawn")
 FORKED = multiprocessing.get_context("forkserver")
 """Forks of one that has imported all that and computed nothing: they start at once."""
 FORKED.set_forkserver_preload(["zoo.jobs.train", *PARTS])
+
+
+def laid_over(words: Iterable[str]) -> list[str]:
+    """The words, where of those with one key the last stays: a command takes one value of each."""
+    return list({one.partition("=")[0] if "=" in one else str(i): one for i, one in enumerate(words)}.values())
 
 
 class Started:
@@ -83,6 +88,6 @@ def _run(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.argv = [str(ROOT / f"{script}.py"), *words]
+    sys.argv = [str(ROOT / f"{script}.py"), *laid_over(words)]
     sys.path.insert(0, str(ROOT))
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -16,7 +16,7 @@ import torch
 
 import zoo
 from tests.commands.conftest import ROOT, TINY, Command
-from tests.commands.started import FORKED, FRESH, Context, Started
+from tests.commands.started import FORKED, FRESH, Context, Started, laid_over
 from zoo.errors import UserError
 from zoo.training.checkpoint import latest_checkpoint
 from zoo.training.manifest import seal
@@ -94,7 +94,7 @@ def test_ctrl_c_saves_and_says_how_to_resume(text: Path, tmp_path: Path) -> None
         "record.checkpoint_every=100000",
     )
     process = subprocess.Popen(
-        [sys.executable, str(ROOT / "train.py"), *options],
+        [sys.executable, str(ROOT / "train.py"), *laid_over(options)],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 from tests.commands.conftest import TINY, Command
 from tests.commands.test_plugins import plugin
+from zoo import cli
 from zoo.__main__ import main
 from zoo.command.help import help_text
 from zoo.command.words import in_home
@@ -78,6 +79,50 @@ def test_what_was_meant_is_said_in_one_sentence(
     assert said in done.err
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        ("train", ("seed=1", "-m", "seed=2"), "seed=1 and seed=2 set seed twice; leave one of them out"),
+        ("train", ("model=gpt2", "seed=1", "model=llama"), "model=gpt2 and model=llama set model twice"),
+        ("train", ("budget.steps=10", "budget.steps=20,30"), "set budget.steps twice"),
+        ("evaluate", ("run=a", "run=b"), "run=a and run=b set run twice"),
+        (None, ("export", "run=a", "to=here", "to=there"), "to=here and to=there set to twice"),
+    ],
+)
+def test_two_values_of_one_key_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str | None,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["", *words])
+    with pytest.raises(SystemExit, match="2"):
+        cli.run(lambda: pytest.fail("it ran"), command)
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("seed=1", "seed=1"),
+        ("-m", "seed=1,2"),
+        ("seed=1", "++seed=2"),
+        ("hydra/launcher=basic", "hydra/launcher=forked"),
+        ("--cfg=job", "--cfg=hydra"),
+        ("model/norm=rmsnorm", "model/norm@model.norm=layernorm"),
+    ],
+    ids=" ".join,
+)
+def test_words_that_are_not_two_values_of_one_key_go_on(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["", *words])
+    cli.run(list, "train")
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,16 @@ def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     return plugins, searchpath, others
 
 
+def refuse_two_values(words: Sequence[str]) -> None:
+    """Raise UserError for a key that two words give different values: Hydra would take the last and say nothing. Its
+    own groups, and words with a + or ~, are left to it."""
+    given: dict[str, str] = {}
+    for word in words:
+        key, equals, _ = word.partition("=")
+        if equals and re.match(r"\w", key) and not key.startswith("hydra/") and given.setdefault(key, word) != word:
+            raise UserError(f"{given[key]} and {word} set {key} twice; leave one of them out")
+
+
 def refuse_absent_folders(words: Sequence[str]) -> None:
     """Raise UserError for a folder of `hydra.searchpath=` that does not exist: Hydra would only warn."""
     for path in split_words(words)[1]:
