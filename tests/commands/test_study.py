@@ -146,6 +146,20 @@ def test_a_misspelt_option_is_refused_with_the_name_of_its_variant(command: Comm
     assert not (place / "runs" / "studies" / "mine" / "study.json").exists()
 
 
+def test_a_part_of_ones_own_that_no_plugin_brings_in_is_refused_with_how_it_is(command: Command, place: Path) -> None:
+    file = place / "conf" / "study" / "mine.yaml"
+    file.write_text(file.read_text().replace(', "plugins=[deadly]"', ""))
+    (place / "conf" / "model" / "norm" / "deadly.yaml").unlink()
+    done = command("train", *given(place))
+    assert done.code == 2
+    assert "error: variant 'bad' of study=mine: no model/norm 'deadly'; choose from layernorm," in done.err
+    hint = "(an option of your own needs plugins=[its_module], and hydra.searchpath=[folder] with model/norm/)"
+    assert done.err.endswith(f"{hint}\n")
+    assert "plugins" not in command("train", "model/norm=rmsnrom").err  # a part of ours is meant
+    assert "plugins" not in command("train", "study=nosuch").err
+    assert not (place / "runs").exists()
+
+
 def process_of(place: Path, *words: str) -> "subprocess.Popen[str]":
     """The study, in a process of its own, two runs at once."""
     here = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place}", "OMP_NUM_THREADS": "1"}

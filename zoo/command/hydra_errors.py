@@ -14,7 +14,7 @@ from zoo.command.groups import groups_of, refuse_added_group, refuse_several
 from zoo.command.keys import command_with, key_meant, key_named, keys_of
 from zoo.command.words import split_words
 from zoo.errors import UserError
-from zoo.families import FAMILY_PACKAGES, choosing, group_of, part_at
+from zoo.families import FAMILY_PACKAGES, GROUPS, choosing, group_of, part_at
 from zoo.literal import as_word
 from zoo.paths import CONF
 from zoo.plugins import load_plugins
@@ -53,7 +53,8 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
                 " it, laid out like conf/, by 'hydra.searchpath=[folder]'"
             )
         choices = [name for name in listed.split() if not name.startswith("_")]
-        return f"no {group} '{option}'{did_you_mean(option, choices)}; choose from {', '.join(choices)}"
+        meant = did_you_mean(option, choices)
+        return f"no {group} '{option}'{meant}; choose from {', '.join(choices)}{'' if meant else _of_own(group, words)}"
     if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
         return _no_key(found.group(1), command, words)
     if found := re.search(r"Could not override '([^']+)'", message):
@@ -89,6 +90,13 @@ def _registering(group: str, option: str, words: Sequence[str]) -> str:
     load_plugins(plugins)
     registry = FAMILIES[group.rpartition("/")[2]]
     return registry.get(option).__module__ if option in registry.names() else ""
+
+
+def _of_own(group: str, words: Sequence[str]) -> str:
+    """How a part of the user's own is brought in, where the words bring in none."""
+    if group not in GROUPS or split_words(words)[0]:
+        return ""
+    return f" (an option of your own needs plugins=[its_module], and hydra.searchpath=[folder] with {group}/)"
 
 
 def _no_key(key: str, command: str, words: Sequence[str]) -> str:
