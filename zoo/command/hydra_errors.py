@@ -10,6 +10,7 @@ import yaml
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from zoo.command.brackets import unmatched
 from zoo.command.groups import groups_of, refuse_added_group, refuse_several
 from zoo.command.keys import command_with, key_meant, key_named, keys_of
 from zoo.command.words import split_words
@@ -149,7 +150,11 @@ def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> 
     quoted = as_word(key, value)
     if quoted in unread:  # nothing in its value is special
         return f"{what}: '{key}' is no key; a value is set by key=value, as in {example}"
+    if problem := unmatched(value):
+        return f"{what}: {problem}; a text is quoted twice, as in {quoted}"
     if re.fullmatch(r"\[[^\[\]{}'\"]+\]", value):
+        if not all(map(str.strip, value[1:-1].split(","))):
+            return f"{what}: its list has an empty entry"
         entries = ",".join(f'"{one.strip()}"' for one in value[1:-1].split(","))
         return f"{what} — quote each entry, as in {shlex.quote(f'{key}=[{entries}]')}"
     return f"{what} — quote special characters twice, as in {quoted}"
