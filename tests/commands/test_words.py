@@ -31,6 +31,13 @@ TRAIN = {
     "values without -m": (("model/norm=layernorm,rmsnorm",), "has several values; add -m to sweep over them"),
     "a comma in a path": (("out=runs/a,b",), """a path is quoted twice, as in 'out="runs/a,b"'"""),
     "what is no key": (("seed;x=3",), "cannot be read at seed;x=3: 'seed;x' is no key; a value is set by"),
+    "a key of null that is taken away": (("~resume",), "'~resume' takes nothing away: resume is null already"),
+    "an option that is not chosen, taken away": (("~study=norm",), "'~study=norm' takes nothing away: that option is"),
+    "no key, taken away": (("~sed",), "no key 'sed' (did you mean seed?)"),
+    "a key of Hydra's, taken away": (("~hydra.verbose",), "'~hydra.verbose' cannot be left out of a config; set"),
+    "a number for what Hydra tells": (("hydra.verbose=3",), "loggers, as in [zoo,hydra]; got 3"),
+    "numbers for it": (("hydra.verbose=[3]",), "loggers, as in [zoo,hydra]; got [3]"),
+    "nothing for it": (("hydra.verbose=null", "-m"), "loggers, as in [zoo,hydra]; got None"),
     "a bracket that is not closed": (
         ("optimizer.betas=[0.9",),
         "cannot be read at optimizer.betas=[0.9: its [ is not closed; a text is quoted twice",
@@ -48,6 +55,8 @@ TRAIN = {
     "a folder of configs that is none": (("hydra.searchpath=[file://nope]",), "hydra.searchpath: no folder nope"),
 }
 EVALUATE = {
+    "a group of training, taken away": (("run=x", "~study"), "'study' is that of the run"),
+    "what generates, taken away": (("run=x", "~generate"), "generate must be a mapping, as in generate.prompt=…"),
     "a part": (("run=R", "model/norm=layernorm"), "takes the model and how it was trained from the run"),
     "the optimizer": (("run=R", "optimizer=sgd"), "optimizer cannot be changed here"),
     "a size": (("run=R", "model.d_model=3"), "'model.d_model' is that of the run and cannot be changed here"),

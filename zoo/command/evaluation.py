@@ -55,6 +55,7 @@ def start_from_launch(config: DictConfig) -> None:
 def _value(config: DictConfig, key: str) -> Any:
     """What stands at `node.key`. Raises UserError where the node is no mapping."""
     node, _, last = key.partition(".")
-    if not isinstance(config[node], DictConfig):
+    found = config.get(node)
+    if not isinstance(found, DictConfig):
         raise UserError(f"{node} must be a mapping, as in {key}=…")
-    return config[node].get(last)
+    return found.get(last)

@@ -60,6 +60,10 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         return _no_key(found.group(1), command, words)
     if found := re.search(r"Could not override '([^']+)'", message):
         return _no_group(found.group(1), command)
+    if found := re.search(r"Could not delete (?:from config\. )?'([^'=]+)(=[^']*)?'", message):
+        return _not_removed(found[1], found[2] or "", command, words)
+    if found := re.search(r"Error merging override (~.*)", message):
+        return f"'{found[1]}' cannot be left out of a config; set another value"
     if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
         word, key = found.group(1), found.group(2)
         listed = "" if key in groups_of(command) else f", or write a list as {key}=[a,b]"
@@ -118,6 +122,16 @@ def _no_key(key: str, command: str, words: Sequence[str]) -> str:
     if other and not named:
         return f"no key '{key}' here; it is one of `python {other}.py`"
     return f"no key '{key}'{key_meant(key, command)}; `python {command}.py --cfg job` shows all keys"
+
+
+def _not_removed(key: str, value: str, command: str, words: Sequence[str]) -> str:
+    """Of a word with a ~ in front, which takes a key or the option of a group away."""
+    if key in groups_of(command):
+        what = "that option is not chosen" if value else "none of its options is chosen"
+        return f"'~{key}{value}' takes nothing away: {what}; leave the word out"
+    if key in keys_of(command):
+        return f"'~{key}{value}' takes nothing away: {key} is null already; leave the word out"
+    return _no_key(key, command, words)
 
 
 def _no_group(found: str, command: str) -> str:

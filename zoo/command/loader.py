@@ -10,7 +10,7 @@ from hydra._internal.utils import create_config_search_path
 from hydra.core.default_element import ResultDefault
 from hydra.core.utils import setup_globals
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from zoo.command.groups import refuse_no_option
 from zoo.errors import UserError
@@ -37,6 +37,7 @@ class Loader(ConfigLoaderImpl):
         composed = super().load_configuration(config_name, overrides, run_mode, *arguments, **keys)
         for override in of_a_job:
             _refuse_name(override)
+        _refuse_verbose(composed.hydra.verbose)
         return composed
 
     def _compose_config_from_defaults_list(self, defaults: list[ResultDefault], repo: IConfigRepository) -> DictConfig:
@@ -70,6 +71,13 @@ def _refuse_name(override: str) -> None:
             f"{key} would put another part to the values of the one that is chosen; choose it with"
             f" {choosing(key.removesuffix('.name'))}={value}"
         )
+
+
+def _refuse_verbose(said: Any) -> None:
+    """Raise UserError for what Hydra does not take: it would end in an assertion."""
+    names = said if isinstance(said, ListConfig) else [said]
+    if not isinstance(said, bool) and not all(isinstance(one, str) for one in names):
+        raise UserError(f"hydra.verbose must be true, false, or the names of loggers, as in [zoo,hydra]; got {said}")
 
 
 def _inside_parts(content: Any, at: str) -> Iterator[str]:
