@@ -164,10 +164,10 @@ def test_a_study_draws_no_measurement_of_a_marked_run_and_says_so(tmp_path: Path
     write(tmp_path / "run-1" / "latency.json", latency(0.002) | marked)
     found = next(one for one in built(folder).page.sections if one.key == "generation")
     said = [one for one in found.blocks if isinstance(one, str)]
-    assert any("Not drawn of other, seed 0" in one and "2 tensors missing" in one for one in said)
+    assert any("Not drawn of `other`, seed 0" in one and "2 tensors missing" in one for one in said)
     write(tmp_path / "run-0" / "latency.json", latency(0.002) | marked)
     found = next(one for one in built(folder).page.sections if one.key == "generation")
-    assert "Not drawn of base, seed 0" in found.missing
+    assert "Not drawn of `base`, seed 0" in found.missing
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])

@@ -20,6 +20,7 @@ from tests.page.chromium import CHROMIUM, Browser
 from tests.study.simulated import latency, noisy, write, write_run, write_study
 from zoo.errors import UserError
 from zoo.page import Figure, Table, markdown
+from zoo.study.command import report_study
 from zoo.study.loading import load_runs
 from zoo.study.report.page import Report, built, results
 from zoo.study.report.picture import picture
@@ -89,7 +90,7 @@ def test_the_first_screen_is_question_answer_and_verdicts(report: Report) -> Non
 
 def test_every_section_shows_its_numbers(report: Report) -> None:
     assert [one.key for one in report.page.sections if one.missing] == []
-    assert "pre_norm better than transformer_2017 | agrees" in section(report, "literature")
+    assert "`pre_norm` better than `transformer_2017` | agrees" in section(report, "literature")
     assert "disagrees" in section(report, "literature")
     assert "known at small scale: a reason" in section(report, "literature")
     assert "undecided at this power" in section(report, "literature")
@@ -226,7 +227,19 @@ def test_a_study_that_runs_says_what_is_missing(tmp_path: Path) -> None:
         "literature",
         "pareto",
     } <= missing.keys()
-    assert "no run of other is done" in section(report, "verdicts")
+    assert "no run of `other` is done" in section(report, "verdicts")
+
+
+def test_a_variant_called_none_is_told_as_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_study(tmp_path, noisy({"none": 0.0, "biases": -0.5}), ("none", "biases"), range(8))
+    report_study([f"study={folder}"])
+    assert "'biases' is better than 'none' on test loss" in capsys.readouterr().out
+    assert "`biases` is better than `none` on test loss" in (folder / "report.md").read_text()
+    assert "to &#x27;none&#x27;, 95 % interval" in (folder / "verdicts.svg").read_text()
+    for note in folder.glob("[0-7].json"):  # those of the reference
+        note.unlink()
+    report_study([f"study={folder}"])
+    assert "nothing yet: no run of 'none' is done" in capsys.readouterr().out
 
 
 def test_what_a_killed_process_left_running_is_told_as_interrupted(tmp_path: Path) -> None:
@@ -301,7 +314,7 @@ def test_a_damaged_measurement_is_told_and_the_others_are_drawn(tmp_path: Path, 
     write(tmp_path / "run-1" / "latency.json", latency(0.002))
     report = built(folder)
     found = next(one for one in report.page.sections if one.key == "generation")
-    told = f"Not drawn of base, seed 0: its latency.json is damaged ({said}); measure it again."
+    told = f"Not drawn of `base`, seed 0: its latency.json is damaged ({said}); measure it again."
     assert told in found.blocks
     assert any(isinstance(block, Figure) for block in found.blocks)
     assert report.findings.evidence.done("base")
@@ -337,7 +350,7 @@ def test_a_run_whose_folder_is_gone_is_missing_and_says_how_it_comes_back(tmp_pa
     assert "another corpus" not in said
     assert "2 done, 2 gone, 2 unreadable." in report.page.facts[0]
     assert not report.findings.evidence.refused
-    assert "no run of other is done (2 gone, 1 unreadable)" in section(report, "verdicts")
+    assert "no run of `other` is done (2 gone, 1 unreadable)" in section(report, "verdicts")
 
 
 WRONG: dict[str, Any] = {
@@ -429,7 +442,7 @@ def test_a_run_that_lost_lines_or_was_scored_half_trained_is_told(tmp_path: Path
     report = built(folder)
     assert f"it has {lines} of the {lines + 1} lines" in section(report, "failures")
     assert report.findings.rows[0].n == 2
-    assert "Not drawn of base, seed 0: Not the last weights of the run: these are of step 150." in section(
+    assert "Not drawn of `base`, seed 0: Not the last weights of the run: these are of step 150." in section(
         report, "generation"
     )
 

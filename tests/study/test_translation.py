@@ -93,6 +93,6 @@ def test_damaged_scores_and_those_of_another_model_are_told_and_the_others_are_s
     alike = translation(0.25, 60.0)
     marked = {"mismatch": {"missing": ["a", "b"], "left_over": [], "changed": False, "unchecked": True}}
     found = study(tmp_path, {0: alike | DAMAGED[said], 1: alike, 2: alike | marked, 3: alike, 4: alike, 5: alike})
-    assert f"Not averaged of base, seed 0: its translation.json is damaged ({said}); score it again." in lines(found)
-    assert any(line.startswith("Not averaged of base, seed 2: Not the model that was saved") for line in lines(found))
+    assert f"Not averaged of `base`, seed 0: its translation.json is damaged ({said}); score it again." in lines(found)
+    assert any(line.startswith("Not averaged of `base`, seed 2: Not the model that was saved") for line in lines(found))
     assert [(row[0], row[-1]) for row in rows(found)[::2]] == [("base", 1), ("other", 3)]

@@ -52,7 +52,7 @@ def test_a_study_can_be_judged_at_another_length(tmp_path: Path) -> None:
     assert other.verdict == "better"
     assert other.difference is not None
     assert other.difference.mean == pytest.approx(-0.1, abs=0.02)
-    assert (short.verdict, short.why) == ("not comparable", "short cannot read 128 positions")
+    assert (short.verdict, short.why) == ("not comparable", "`short` cannot read 128 positions")
 
 
 def test_pairs_are_seeds_and_not_rows(tmp_path: Path) -> None:
@@ -232,12 +232,12 @@ def test_a_chain_compares_with_the_one_before_and_with_the_reference(tmp_path: P
 def test_a_metric_that_no_run_has_is_said(tmp_path: Path) -> None:
     folder = write_study(tmp_path, noisy({"base": 0.0, "other": 0.0}), seeds=range(2), metric="test loss at 512")
     (row,) = findings(folder).rows
-    assert row.why == "no run of other has a test loss at 512; is 512 one of record.lengths?"
+    assert row.why == "no run of `other` has a test loss at 512; is 512 one of record.lengths?"
     evidence = sort_out(load_runs(folder))
     for run in evidence.runs:
         del run.scores["test"]  # type: ignore[attr-defined]
     (row,) = judge(evidence, [("other", "base")], "test loss")
-    assert row.why == "no run of other has a test loss; does its corpus have that split?"
+    assert row.why == "no run of `other` has a test loss; does its corpus have that split?"
 
 
 def test_more_accuracy_is_better(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from zoo.page.content import (
 from zoo.page.html import html
 from zoo.page.markdown import markdown
 from zoo.page.marks import band, dots, heat, intervals, line
+from zoo.page.text import quoted
 
 __all__ = [
     "Axis",
@@ -46,5 +47,6 @@ __all__ = [
     "intervals",
     "line",
     "markdown",
+    "quoted",
     "trimmed",
 ]

@@ -45,6 +45,11 @@ def pieces(text: str) -> list[tuple[bool, str]]:
     return [(place % 2 == 1, part) for place, part in enumerate(parts) if part]
 
 
+def quoted(text: str) -> str:
+    """The text for where nothing is set as code: what stood in backquotes is in quotes, so that a name is no word."""
+    return "".join(f"'{part}'" if code else part for code, part in pieces(text))
+
+
 def wrapped(name: str, width: int = 20, most: int = 2) -> str:
     """A name in lines that fit beside a chart, broken where a word or an override ends, and cut after `most` lines."""
     lines = [""]

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from zoo.errors import UserError
 from zoo.literal import text_of
+from zoo.page import quoted
 from zoo.study.report.page import built
 from zoo.terminal import show
 
@@ -31,5 +32,6 @@ def report_study(words: Sequence[str]) -> None:
         difference = "—" if row.difference is None else f"{row.difference.mean:+.4f}"
         why = "" if row.verdict == "not enough seeds" else row.why
         verdict = f"{row.says}: {why}" if why else row.says
-        table.add_row(*map(escape, (row.variant, row.against, difference, verdict)))
-    show(report.page.title, report.page.answer.replace("`", ""), table, *(str(file) for file in report.write(folder)))
+        table.add_row(*map(escape, (row.variant, row.against, difference, quoted(verdict))))
+    files = [escape(str(file)) for file in report.write(folder)]
+    show(escape(report.page.title), escape(quoted(report.page.answer)), table, *files)

@@ -41,7 +41,7 @@ def reasons(found: Mapping[str, Any], wrong: str, file: str, again: str) -> list
 def unused(evidence: Evidence, why: Callable[[Run], list[str]], verb: str) -> list[str]:
     """What was measured of runs that count and cannot be used, with the reason."""
     return [
-        f"Not {verb} of {name}, seed {run.seed}: {reason}"
+        f"Not {verb} of `{name}`, seed {run.seed}: {reason}"
         for name in evidence.shown
         for run in evidence.done(name)
         for reason in why(run)

@@ -129,11 +129,11 @@ def _missing(evidence: Evidence, variant: str, against: str, metric: str) -> tup
     for name in (variant, against):
         reasons = sorted({reason for run, reason in evidence.refused if run.variant == name})
         if reasons and not evidence.accepted.get(name):
-            return "not comparable", f"{name}: {reasons[0]}"
+            return "not comparable", f"`{name}`: {reasons[0]}"
     for name in (variant, against):
         if not evidence.done(name):
             states = ", ".join(f"{count} {state}" for state, count in sorted(evidence.states(name).items()))
-            return "nothing yet", f"no run of {name} is done ({states or 'no jobs'})"
+            return "nothing yet", f"no run of `{name}` is done ({states or 'no jobs'})"
         if all(run.value(metric) is None for run in evidence.done(name)):
             return _unscored(evidence, name, metric)
     return "nothing yet", "no seed has a score of both"
@@ -143,10 +143,10 @@ def _unscored(evidence: Evidence, name: str, metric: str) -> tuple[Verdict, str]
     """Why the runs of a variant that are done lack the metric."""
     context = read_metric(metric).context
     if context is None:
-        return "nothing yet", f"no run of {name} has a {metric}; does its corpus have that split?"
+        return "nothing yet", f"no run of `{name}` has a {metric}; does its corpus have that split?"
     if any(run.at_length(context).get("why") for run in evidence.done(name)):
-        return "not comparable", f"{name} cannot read {context} positions"
-    return "nothing yet", f"no run of {name} has a {metric}; is {context} one of record.lengths?"
+        return "not comparable", f"`{name}` cannot read {context} positions"
+    return "nothing yet", f"no run of `{name}` has a {metric}; is {context} one of record.lengths?"
 
 
 def _say(row: Row, rows: int, sign: int) -> Row:

@@ -23,7 +23,7 @@ def section(findings: Findings) -> Section:
     )
     cells: list[list[Cell]] = [
         [
-            f"{pair.better} better than {pair.worse}",
+            f"`{pair.better}` better than `{pair.worse}`",
             mark,
             None if row.difference is None else row.difference.mean,
             interval(row),

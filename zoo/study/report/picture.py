@@ -101,7 +101,7 @@ def _says(findings: Findings, rows: list[Row]) -> str:
     if not rows:
         return "No two variants have a score of the same seed yet."
     others = {row.against for row in rows}
-    named = others.pop() if len(others) == 1 else "the one that it is compared with"
+    named = f"'{others.pop()}'" if len(others) == 1 else "the one that it is compared with"
     against = f"to {'the one before it' if findings.question.chain else named}"
     seeds = {row.n for row in rows}
     pairs = counted(max(seeds), "seed") if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)} seeds"

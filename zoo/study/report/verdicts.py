@@ -100,7 +100,7 @@ def _remark(findings: Findings, row: Row) -> str | None:
     if row.losses:
         parts.append(f"diverged on {row.losses} of {counted(row.n, 'seed')}")
     if row.wins:
-        parts.append(f"{row.against} diverged on {row.wins} of {counted(row.n, 'seed')}")
+        parts.append(f"`{row.against}` diverged on {row.wins} of {counted(row.n, 'seed')}")
     if row.test == "sign":
         parts.append("sign test")
     return "; ".join(part for part in parts if part) or None
