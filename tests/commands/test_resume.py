@@ -231,7 +231,7 @@ def test_a_resumed_run_honours_the_runtime_and_keeps_its_first_record(command: C
     first = json.loads((finished / "record.json").read_text())
     done = command("train", f"resume='{finished}'", "runtime.threads=2")
     assert done.code == 2
-    assert "threads=1 instead of 2" in done.err
+    assert "runtime.threads=1 instead of 2" in done.err
     assert command("train", f"resume='{finished}'", "runtime.threads=1", "record.log_every=1", "cache=other").code == 0
     record = json.loads((finished / "record.json").read_text())
     (resumed,) = record.pop("resumed")

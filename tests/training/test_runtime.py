@@ -81,7 +81,16 @@ def test_a_record_that_tells_of_no_logits_had_all_of_them() -> None:
     machinery = Machinery("cpu", "float32", "plain", False, 1, "2")
     before = {key: value for key, value in machinery.as_dict().items() if key != "logits"}
     assert not machinery.differs(before)
-    assert replace(machinery, logits="blocks").differs(before) == "logits=whole instead of blocks"
+    assert replace(machinery, logits="blocks").differs(before) == "runtime.logits=whole instead of blocks"
+
+
+def test_what_differs_is_named_as_it_can_be_set() -> None:
+    before = Machinery("cpu", "float32", "plain", True, 2, "2.1").as_dict()
+    said = Machinery("cpu", "float32", "plain", False, 1, "2.2").differs(before)
+    assert (
+        said
+        == "runtime.compile=true instead of false, runtime.threads=2 instead of 1, torch_version=2.1 instead of 2.2"
+    )
 
 
 def test_what_a_run_is_to_compute_is_read_from_its_config() -> None:

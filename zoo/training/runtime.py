@@ -62,10 +62,21 @@ class Machinery:
         return f"{self.device}, {threads}, {self.dtype}, {self.attention} attention, {how}{logits}"
 
     def differs(self, before: Mapping[str, Any]) -> str:
-        """How the machinery of a record differs from this one, as in 'threads=2 instead of 4'; nothing when it does
-        not."""
+        """How the machinery of a record differs from this one, as in 'runtime.threads=2 instead of 4', which can be
+        set so; nothing when it does not."""
         now, before = self.as_dict(), {**UNTOLD, **before}
-        return ", ".join(f"{key}={before.get(key)} instead of {now[key]}" for key in now if before.get(key) != now[key])
+        different = [key for key in now if before.get(key) != now[key]]
+        return ", ".join(f"{_set(key, before.get(key))} instead of {_written(now[key])}" for key in different)
+
+
+def _set(key: str, value: object) -> str:
+    """As on a command line, where the key is one of `runtime`."""
+    place = "runtime." if key in Runtime.__dataclass_fields__ else ""
+    return f"{place}{key}={_written(value)}"
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
