@@ -17,7 +17,8 @@ class Part(nn.Module):
     """What `match=` may turn to make a model as large as another; the first one first."""
 
     compiles: ClassVar[bool] = True
-    """Whether torch.compile makes one program of it; false where shapes depend on what the tokens are."""
+    """Whether `runtime=auto` may have it compiled; false where shapes depend on what the tokens are, whose code is many
+    times as long."""
 
     @classmethod
     def unset(cls, common: Common, values: Mapping[str, Any]) -> Mapping[str, Any]:

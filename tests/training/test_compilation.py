@@ -1,7 +1,10 @@
 """What torch's compiler is told, seen in the code that it makes."""
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +43,39 @@ def test_compiled_code_adds_the_rows_of_a_table_in_their_order() -> None:
     assert torch.equal(found, gradient(loss))
     assert code
     assert not any("atomic_add" in one for one in code)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ONE_PROGRAM = """
+import torch
+from torch._dynamo.utils import counters
+import zoo
+from zoo.training.compilation import keep_counts_in_the_program
+
+keep_counts_in_the_program()
+sizes = "model.d_model=16", "model.n_layers=1", "model.ffn.experts=3", "model.ffn.expert.d_ff=8"
+model = zoo.build("modern", "model/ffn=moe", *sizes, vocabulary=32)
+compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+
+def gradients(by, **inputs):
+    output = by(**inputs)
+    loss = output.logits.square().sum() + output.auxiliary["balance"]
+    return [loss.detach(), *torch.autograd.grad(loss, list(model.parameters()))]
+
+for last in (3, 9, 31):
+    tokens = torch.arange(4 * 9).view(4, 9) % last + 1
+    for one, other in zip(gradients(model, tokens=tokens), gradients(compiled, tokens=tokens), strict=True):
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-6), (one - other).abs().max()
+assert counters["stats"]["unique_graphs"] == 1, counters
+"""
+
+
+def test_a_mixture_of_experts_is_one_program_whatever_its_experts_get() -> None:
+    """Else code is made again for each number of tokens that an expert is seen to get. A process of its own: checks of
+    shapes are not compiled."""
+    done = subprocess.run([sys.executable, "-c", ONE_PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_the_compiler_raises_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

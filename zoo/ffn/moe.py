@@ -8,7 +8,7 @@ from zoo.common import Common
 from zoo.context import Context
 from zoo.errors import HERE, PartError
 from zoo.ffn import FFN, Auxiliary, ffns
-from zoo.ffn.routes import Routes
+from zoo.ffn.routes import Routes, loads, runs_of
 from zoo.knob import Knob
 from zoo.option import Option
 from zoo.part import flops_of
@@ -104,8 +104,7 @@ class MixtureOfExperts(FFN):
     ) -> Float[Tensor, "N D"]:
         """Sort the assignments by expert, let each expert work on its run, add up what the experts of a token say."""
         routes = Routes(chosen)
-        counts = torch.bincount(chosen.flatten(), minlength=len(self.experts)).tolist()
-        runs = routes.dispatch(tokens).split(counts)
+        runs = runs_of(routes.dispatch(tokens), loads(chosen, len(self.experts)))
         learning = torch.is_grad_enabled()  # then an expert without tokens too has a gradient: zeros
         answers = [
             expert(run[None], context)[0][0] if learning or len(run) else run
@@ -119,7 +118,7 @@ class MixtureOfExperts(FFN):
         losses: Auxiliary = {}
         count = max(1, scores.shape[0])
         if self.balance:
-            share = torch.bincount(chosen.flatten(), minlength=scores.shape[-1]) / (count * self.k)
+            share = loads(chosen, scores.shape[-1]) / (count * self.k)
             mean = probabilities.sum(dim=0) / count
             losses["balance"] = self.balance * scores.shape[-1] * (share * mean).sum()
         if self.router_z:

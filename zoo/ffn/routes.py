@@ -1,5 +1,6 @@
 """Tokens to their experts and back."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -8,6 +9,22 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
+
+
+def loads(chosen: Int[Tensor, "N k"], experts: int) -> Int[Tensor, "E"]:
+    """How many of the assignments each expert gets."""
+    flat = chosen.flatten()
+    if torch.compiler.is_compiling():  # bincount has as many places as it finds, which splits a program in two
+        return torch.nn.functional.one_hot(flat, experts).sum(dim=0)
+    return flat.bincount(minlength=experts)
+
+
+def runs_of(slots: Float[Tensor, "M D"], counts: Int[Tensor, "E"]) -> Sequence[Float[Tensor, "M_e D"]]:
+    """The slots of each expert."""
+    lengths = counts.tolist()
+    for length in lengths:
+        torch._check(length >= 0)  # a compiled program does not know it
+    return slots.split(lengths)
 
 
 class Routes:

@@ -17,7 +17,7 @@ from zoo.objective import Objective, objectives
 from zoo.topology import topologies
 from zoo.topology.stack import Stack
 from zoo.training.allocator import keep_large_blocks
-from zoo.training.compilation import add_rows_in_order, save_tensors_not_views
+from zoo.training.compilation import add_rows_in_order, keep_counts_in_the_program, save_tensors_not_views
 from zoo.training.feed import Feed
 from zoo.training.forward import Blocks, Forward, Whole
 from zoo.training.loss_scale import LossScale
@@ -89,6 +89,7 @@ def place(model: Model, machinery: Machinery) -> None:
     keep_large_blocks()
     if machinery.compile:
         save_tensors_not_views()
+        keep_counts_in_the_program()
         add_rows_in_order(torch.device(machinery.device))
         model.compile()
 

@@ -20,6 +20,15 @@ def save_tensors_not_views() -> None:
         config.recompute_views = True
 
 
+def keep_counts_in_the_program() -> None:
+    """A program goes on where the length of a tensor is known only when it runs, as with what an expert gets; else it
+    ends there, and what comes between is compiled again for each length it meets."""
+    from torch._dynamo import config
+
+    config.capture_scalar_outputs = True
+    config.capture_dynamic_output_shape_ops = True
+
+
 def add_rows_in_order(device: torch.device) -> None:
     """Have the gradient of a table add its rows in their order. Compiled for a processor, each thread would add to the
     table when it comes to it, so that two runs of the same seed round differently; and that takes longer. Eager code
