@@ -2,7 +2,8 @@
 
 Every contestant lives in a process of its own; rounds go A B C A B C, so that what else the machine does hits all of
 them. The table gives the median step of each, tokens a second, its share of the machine's limit (the fastest matrix
-product it was seen to make in this run, in any dtype), and memory on top of the imported libraries.
+product it was seen to make in this run, in any dtype), and memory on top of the imported libraries. What is emulated
+here (bfloat16 on many processors) takes hours: it is left out unless --modes asks for it.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import torch
 from contestants import PEERS, Size
 from rich.console import Console
 from rich.table import Table
+
+from zoo.training.capability import emulated
 
 WORKER = Path(__file__).with_name("worker.py")
 MODES = {  # of peers: dtype, compiled
@@ -68,10 +71,22 @@ class Contestant:
         self.process.wait()
 
 
+def here(modes: list[str] | None) -> list[str]:
+    """The modes that were asked for; if none were, those whose dtype is not emulated here, and a line on the others."""
+    if modes is not None:
+        return modes
+    slow = [mode for mode, (dtype, _) in MODES.items() if emulated(torch.device("cpu"), dtype)]
+    if slow:
+        print(f"left out: {', '.join(slow)}, whose dtype is emulated here and far slower; --modes asks for them")
+    return [mode for mode in MODES if mode not in slow]
+
+
 def products(width: int, rows: int, seconds: float = 0.3) -> dict[str, float]:
-    """GFLOP/s of the best of many matrix products of this width, per dtype."""
+    """GFLOP/s of the best of many matrix products of this width, per dtype that is not emulated."""
     best = {}
     for dtype in (torch.float32, torch.bfloat16):
+        if emulated(torch.device("cpu"), str(dtype).removeprefix("torch.")):
+            continue
         a, b = torch.randn(rows, width).to(dtype), torch.randn(4 * width, width).to(dtype)
         fastest, end = float("inf"), time.perf_counter() + seconds
         while time.perf_counter() < end:
@@ -161,7 +176,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", nargs="+", default=["causal"], choices=sorted({job for job, _ in PEERS}))
     parser.add_argument("--widths", nargs="+", type=int, default=[128, 256])
-    parser.add_argument("--modes", nargs="*", default=list(MODES), choices=MODES, help="how the peers run")
+    parser.add_argument("--modes", nargs="*", choices=MODES, help="how the peers run")
     parser.add_argument("--ours", nargs="*", default=list(OURS), choices=OURS, help="how ours runs")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=4, help="steps of each contestant in a round")
@@ -169,6 +184,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", type=Path, default=None, help="where to save all figures")
     arguments = parser.parse_args()
+    arguments.modes = here(arguments.modes)
     torch.set_num_threads(arguments.threads)
     results = [one for job in arguments.jobs for width in arguments.widths for one in race(job, Size(width), arguments)]
     show(results)

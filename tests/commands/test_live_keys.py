@@ -17,8 +17,15 @@ def test_the_z_loss_of_the_output_is_added_when_its_coefficient_is_set(command: 
     assert not any("output_z" in line for line in lines if line["split"] != "train")
 
 
-def test_float16_is_computed_with_a_scale_that_a_resumed_run_finds_again(command: Command, tmp_path: Path) -> None:
-    assert command("train", *TINY[:-1], "runtime.dtype=float16").code == 0
+def test_float16_is_computed_with_a_scale_that_a_resumed_run_finds_again(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_fp16_supported", lambda: False)
+    done = command("train", *TINY[:-1], "runtime.dtype=float16")
+    assert done.code == 0
+    assert "float16 is emulated here" in done.out + done.err
+    (folder,) = tmp_path.glob("runs/*/")
+    assert "float16 is emulated here" in command("evaluate", f"run='{folder}'", "batches=1").err
     (state,) = tmp_path.glob("runs/*/checkpoints/*/train_state.pt")
     assert torch.load(state, weights_only=True)["scale"]["scale"] > 0
     (record,) = tmp_path.glob("runs/*/record.json")

@@ -1,6 +1,7 @@
 """What `auto` chooses follows from config, machine and a kept measurement; what it may choose trains alike."""
 
 import json
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
@@ -156,6 +157,44 @@ def test_what_is_asked_for_is_done_or_refused(tmp_path: Path, monkeypatch: pytes
     assert resolve(replace(asked, compile="auto"), str(tmp_path), LONG).compile is False
     with pytest.raises(UserError, match="needs a C\\+\\+ compiler"):
         resolve(replace(asked, compile=True), str(tmp_path))
+
+
+@pytest.fixture
+def without_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor that knows float32 alone."""
+    for dtype in ("bf16", "fp16"):
+        monkeypatch.setattr(torch.ops.mkldnn, f"_is_mkldnn_{dtype}_supported", lambda: False)
+
+
+@pytest.mark.usefixtures("without_units")
+def test_a_dtype_that_is_emulated_is_told_and_used_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for dtype in ("bfloat16", "float16"):
+        found = resolve(replace(AUTO, dtype=dtype), str(tmp_path), SHORT)
+        assert (found.dtype, found.advice()) == (dtype, f"{dtype} is emulated here, {EMULATED}")
+        monkeypatch.setattr(torch.ops.mkldnn, f"_is_mkldnn_{'bf' if 'b' in dtype else 'fp'}16_supported", lambda: True)
+        assert not found.advice()
+    assert not resolve(AUTO, str(tmp_path), SHORT).advice()
+
+
+EMULATED = "as the processor has no instructions for it: runtime.dtype=float32 can be more than ten times as fast"
+
+
+@pytest.mark.usefixtures("without_units")
+def test_the_benchmark_leaves_out_what_is_emulated_unless_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    benchmark = runpy.run_path(str(ROOT / "benchmarks" / "training.py"))
+    assert benchmark["here"](["bfloat16 compiled"]) == ["bfloat16 compiled"]
+    assert not capsys.readouterr().out
+    assert benchmark["here"](None) == ["float32", "float32 compiled"]
+    assert "left out: bfloat16 compiled, whose dtype is emulated here" in capsys.readouterr().out
+    assert [*benchmark["products"](16, 8, seconds=0.001)] == ["float32"]
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    assert benchmark["here"](None) == ["float32", "float32 compiled", "bfloat16 compiled"]
+    assert not capsys.readouterr().out
 
 
 def test_the_real_measurement_gives_two_speeds() -> None:

@@ -58,6 +58,8 @@ class Job:
         since = f", from step {start}" if start else ""
         self.display.say(f"{folder.path}: {self.parts.costs.parameters:,} parameters{since}; {self.machinery.words()}")
         self.display.say(told(self.corpus.summary))
+        if slow := self.machinery.advice():
+            self.display.say(slow)
         busy = advice(self.machinery.device, self.machinery.threads)
         if busy and not start:  # a begun run keeps its threads
             self.display.say(busy)

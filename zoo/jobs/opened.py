@@ -1,5 +1,6 @@
 """A run as an evaluation asks for it: rebuilt, and put where it is to be computed."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -48,9 +49,12 @@ def folder_of(path: Path) -> Path:
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
-    """What `runtime` of an evaluation's config comes to here, which may have to be measured. Raises UserError for bad
-    input."""
-    return resolve(runtime_of(node), folder_named(node["cache"], "cache"), work)
+    """What `runtime` of an evaluation's config comes to here, which may have to be measured; a dtype that is emulated
+    is told. Raises UserError for bad input."""
+    machinery = resolve(runtime_of(node), folder_named(node["cache"], "cache"), work)
+    if slow := machinery.advice():
+        print(slow, file=sys.stderr)
+    return machinery
 
 
 def runtime_of(node: Mapping[str, Any]) -> Runtime:

@@ -19,14 +19,26 @@ float32, elsewhere half as fast: the flags of a processor do not tell which, but
 
 def bfloat16_pays(device: torch.device, cache: Path) -> bool:
     """Whether matrix products are worth computing in bfloat16. On a CPU that knows it, the first run measures it."""
+    if device.type not in ("cpu", "cuda") or emulated(device, "bfloat16"):
+        return False
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    if device.type != "cpu" or not torch.backends.mkldnn.is_available():
-        return False
-    if not torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return False
+        return True
     speeds = _kept(cache / "machine.json", f"{processor()}, torch {torch.__version__}")
     return speeds["bfloat16"] >= PAYS * speeds["float32"]
+
+
+def emulated(device: torch.device, dtype: str) -> bool:
+    """Whether products in that dtype are made without the instructions for it: on a CPU with a tenth to a 250th of the
+    speed of float32. Of devices that are neither CPU nor CUDA nothing is known."""
+    if device.type == "cuda":
+        return dtype == "bfloat16" and not torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu" or dtype == "float32":
+        return False
+    if not torch.backends.mkldnn.is_available():
+        return True
+    known = torch.ops.mkldnn
+    supported = {"bfloat16": known._is_mkldnn_bf16_supported, "float16": known._is_mkldnn_fp16_supported}
+    return not supported[dtype]()
 
 
 def can_compile(device: torch.device) -> bool:

@@ -14,7 +14,7 @@ from zoo.errors import UserError
 from zoo.experiment import Runtime
 from zoo.number import counted
 from zoo.schema import positive
-from zoo.training.capability import bfloat16_pays, can_compile
+from zoo.training.capability import bfloat16_pays, can_compile, emulated
 from zoo.training.files import json_text, read_json
 
 MOST_THREADS = 1024
@@ -60,6 +60,15 @@ class Machinery:
         logits = {"whole": "", "blocks": ", logits in blocks"}[self.logits]
         threads = counted(self.threads, "thread")
         return f"{self.device}, {threads}, {self.dtype}, {self.attention} attention, {how}{logits}"
+
+    def advice(self) -> str:
+        """What to do where its dtype is emulated; nothing elsewhere."""
+        if not emulated(torch.device(self.device), self.dtype):
+            return ""
+        return (
+            f"{self.dtype} is emulated here, as the processor has no instructions for it: runtime.dtype=float32 can be"
+            " more than ten times as fast"
+        )
 
     def differs(self, before: Mapping[str, Any]) -> str:
         """How the machinery of a record differs from this one, as in 'runtime.threads=2 instead of 4', which can be
