@@ -10,8 +10,9 @@ from tests.helpers import build, composed, model_node
 from zoo.data.tokenizer import Tokenizer
 from zoo.data.tokenizer.bytes import Bytes
 from zoo.data.tokenizer.words import Words
+from zoo.ffn import Auxiliary
 from zoo.history import History
-from zoo.model import Model, Output
+from zoo.model import Model
 from zoo.run import Run
 from zoo.state import ModelState
 from zoo.traits import Traits
@@ -34,6 +35,17 @@ def run_of(base: str = "modern", tokenizer: Tokenizer | None = None, *, seed: in
     return Run(model, tokenizer, {"objective": objective, "context": 64}, 0)
 
 
+class Given(nn.Module):
+    """A head for models whose hidden states are logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.out = nn.Linear(1, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
 class Rigged(Model):
     """Says a fixed sequence per row, whatever it is asked."""
 
@@ -41,16 +53,16 @@ class Rigged(Model):
         nn.Module.__init__(self)
         self.says, self.vocabulary, self.limit, self.step = says, vocabulary, None, 0
         self.topology = type("Any", (), {"traits": Traits(generates=True), "state_elements": lambda *_: 0})()
-        self.head = type("Head", (), {"out": nn.Linear(1, 1)})()
+        self.head = Given()  # type: ignore[assignment]
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         self.step = 0
         return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
-    def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
+    def read(self, tokens: Tensor, *masks: object, **others: object) -> tuple[Tensor, Auxiliary]:
         wanted = torch.tensor([row[min(self.step, len(row) - 1)] for row in self.says])
         self.step += 1
-        return Output(nn.functional.one_hot(wanted, self.vocabulary)[:, None].float() * 50, {})
+        return nn.functional.one_hot(wanted, self.vocabulary)[:, None].float() * 50, {}
 
 
 def rigged_run(*says: bytes, tokenizer: Tokenizer | None = None) -> Run:

@@ -14,6 +14,7 @@ from tests.helpers import (
     OPTIONS,
     both_sides,
     build,
+    close,
     draw,
     learned,
     model,
@@ -27,7 +28,7 @@ from tests.inference.runs import Rigged, run_of
 from zoo.errors import UserError
 from zoo.inference.forecast import Forecast
 from zoo.inference.generate import generate, refuse_wrong_beams
-from zoo.inference.prompt import bare_model, row_keys
+from zoo.inference.prompt import Prompt, bare_model, row_keys
 from zoo.inference.sampling import Sampling
 from zoo.inference.speculative import refuse_wrong_draft
 from zoo.inference.stream import NONE
@@ -67,6 +68,25 @@ def test_a_padded_batch_says_what_each_row_says_alone_without_a_state(mixer: str
     batch = generate(built, prompt, padding=real, max_new_tokens=6, temperature=0, **sources(built, len(real)))
     alone = [greedily(built, text[None], 6) for text in texts]
     assert torch.equal(batch, torch.cat([*alone, *alone]))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+def test_a_prompt_gets_the_logits_after_it_and_no_others(topology: str) -> None:
+    """Equal to those of a pass that makes all of them, up to rounding, whatever the padding."""
+    built = shared(topology=topology)
+    real = both_sides(PROMPTS, max(PROMPTS))
+    prompt = draw(*real.shape)
+    masks = {"prefix": torch.ones_like(real)} if built.topology.traits.takes_prefix else {}
+    read = sources(built, len(real))
+    given = []
+    with built.head.register_forward_pre_hook(lambda _, x: given.append(tuple(x[0].shape[:2]))):
+        state = built.start(len(real), prompt.shape[1])
+        found = Prompt(prompt, real, **read).read(built, state)
+        assert given == [(len(real), 1)]
+    last = torch.where(real, torch.arange(real.shape[1]), -1).amax(1)
+    wanted = built(prompt, real, **masks, **read).logits[torch.arange(len(real)), last]
+    assert close(found, wanted)
 
 
 def test_nothing_comes_after_a_stop_and_rows_end_by_themselves() -> None:

@@ -12,12 +12,12 @@ from tests.inference.runs import Rigged
 from tests.laws.decay_mixer import register_decay
 from zoo.ability import Ability
 from zoo.errors import UserError
+from zoo.ffn import Auxiliary
 from zoo.inference.generate import generate
 from zoo.inference.prompt import Prompt
 from zoo.inference.sampling import Sampling
 from zoo.inference.speculative import Guesses, speculate
 from zoo.luck import generator_for
-from zoo.model import Output
 
 N = 12
 
@@ -69,10 +69,10 @@ class Bigram(Rigged):
         super().__init__([[0]], vocabulary)
         self.table = 1.5 * torch.randn(vocabulary, vocabulary, generator=torch.Generator().manual_seed(seed))
 
-    def forward(self, tokens: Tensor, *masks: object, state: object = None, **others: object) -> Output:
+    def read(self, tokens: Tensor, *masks: object, state: object = None, **others: object) -> tuple[Tensor, Auxiliary]:
         state.history.length += tokens.shape[1]
         state.history.reached = max(state.history.reached, state.history.length)
-        return Output(self.table[tokens], {})
+        return self.table[tokens], {}
 
     def start(self, rows: int, capacity: int, back: int = 0) -> object:
         state = super().start(rows, capacity, back)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.helpers import build, composed, learned, model_node
-from tests.inference.runs import words
+from tests.inference.runs import Given, words
 from zoo.data.corpus import Corpus, load_corpus
 from zoo.data.generated import END, Documents
 from zoo.data.source import sources
@@ -23,6 +23,7 @@ from zoo.data.toy.second import second
 from zoo.data.toy.synonyms import allowed
 from zoo.data.toy.translation import translate
 from zoo.data.toy.words import ID, surface
+from zoo.ffn import Auxiliary
 from zoo.history import History
 from zoo.inference.chrf import ChrF
 from zoo.inference.complete import complete
@@ -30,7 +31,7 @@ from zoo.inference.translating import translations
 from zoo.inference.translation_scores import fits, scored
 from zoo.jobs.opened import Opened
 from zoo.jobs.translated import Pairs, translated
-from zoo.model import Model, Output
+from zoo.model import Model
 from zoo.option import Option
 from zoo.run import Run
 from zoo.state import ModelState
@@ -58,20 +59,20 @@ class Dictionary(Model):
         self.tokenizer = corpus.tokenizer
         self.entries, self.vocabulary, self.limit = entries, corpus.tokenizer.vocabulary, None
         self.topology = type("Any", (), {"traits": Traits(generates=True)})()
-        self.head = type("Head", (), {"out": nn.Linear(1, 1)})()
+        self.head = Given()  # type: ignore[assignment]
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         self.answers: list[list[int]] = []
         return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
-    def forward(self, tokens: Tensor, padding: Tensor | None = None, **others: object) -> Output:
+    def read(self, tokens: Tensor, padding: Tensor | None = None, **others: object) -> tuple[Tensor, Auxiliary]:
         if not self.answers:
             for row, real in zip(tokens, torch.ones_like(tokens) if padding is None else padding, strict=True):
                 source = self.tokenizer.to_bytes(row[real.bool()][:-1])
                 answer = self.tokenizer.encode(self.entries[source]).tolist()
                 self.answers.append([*answer, self.tokenizer.special.end])
         says = torch.tensor([row.pop(0) if row else 0 for row in self.answers])
-        return Output(nn.functional.one_hot(says, self.vocabulary)[:, None].expand(-1, tokens.shape[1], -1).float(), {})
+        return nn.functional.one_hot(says, self.vocabulary)[:, None].expand(-1, tokens.shape[1], -1).float(), {}
 
 
 @pytest.fixture(scope="module")
@@ -250,17 +251,17 @@ class Knows(Model):
         self.vocabulary, self.limit, self.step = tokenizer.vocabulary, None, 0
         self.ranks = [[tokenizer.unknown, 2], [tokenizer.special.mask, 4], [tokenizer.special.end, 1]]
         self.topology = type("Any", (), {"traits": Traits(generates=True)})()
-        self.head = type("Head", (), {"out": nn.Linear(1, 1)})()
+        self.head = Given()  # type: ignore[assignment]
 
     def start(self, rows: int, capacity: int, back: int = 0) -> ModelState:
         return ModelState(History(rows, capacity, torch.device("cpu")), [], ref(self))
 
-    def forward(self, tokens: Tensor, *masks: object, **others: object) -> Output:
+    def read(self, tokens: Tensor, *masks: object, **others: object) -> tuple[Tensor, Auxiliary]:
         logits = torch.zeros(len(tokens), 1, self.vocabulary)
         first, then = self.ranks[min(self.step, 2)]
         logits[..., first], logits[..., then] = 2.0, 1.0
         self.step += 1
-        return Output(logits, {})
+        return logits, {}
 
 
 def test_what_is_no_word_is_never_said_and_nothing_follows_the_end() -> None:

@@ -136,7 +136,8 @@ def fill_tokens(
     try:
         while blank.any():
             rows, places = blank.nonzero(as_tuple=True)
-            logits, nothing = model(tokens, padding).logits[blank], tokens.new_empty(len(rows), 0)
+            hidden, nothing = model.read(tokens, padding)[0][blank], tokens.new_empty(len(rows), 0)
+            logits = model.head(hidden[None])[0]  # of no other places
             chosen = sampling.choose(Forecast.of(logits), nothing, luck[blank])
             if order == "together":
                 tokens[blank] = chosen

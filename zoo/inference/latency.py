@@ -99,8 +99,8 @@ def measure(
 
 
 def refuse_unmeasurable(model: Model, plan: Plan) -> None:
-    """Raise UserError for a model that cannot go on, for prompts that do not fit, and for those whose logits and states
-    are more than the memory there is."""
+    """Raise UserError for a model that cannot go on, for prompts that do not fit, and for those whose reading and
+    states are more than the memory there is."""
     model = bare(model)
     model.start(1, 1)
     for length, rows in product(plan.prompts, plan.batches):

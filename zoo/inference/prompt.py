@@ -36,17 +36,17 @@ class Prompt:
     source_padding: Bool[Tensor, "B S"] | None = None
 
     def read(self, model: Model, state: ModelState) -> Float[Tensor, "B V"]:
-        """Take the prompt into an empty state; the logits of the token after it."""
+        """Take the prompt into an empty state; the logits of the token after it, the only ones that are computed."""
         prefix = torch.ones_like(self.tokens, dtype=torch.bool) if model.topology.traits.takes_prefix else None
-        logits = model(
+        hidden, _ = model.read(
             self.tokens,
             self.padding,
             source=self.source,
             source_padding=self.source_padding,
             prefix=prefix,
             state=state,
-        ).logits
-        return _last(logits, self.padding)
+        )
+        return model.head(_last(hidden, self.padding)[:, None])[:, 0]
 
     def row(self, i: int) -> "Prompt":
         """One row, without its padding."""
@@ -74,7 +74,7 @@ class Prompt:
 
     def refuse_beyond_memory(self, model: Model, new_tokens: int, wide: int, *, alone: bool) -> None:
         """Raise UserError where the states of `wide` texts for each row, or of one text if each is generated `alone`,
-        the logits of a prompt, and what is kept of every text are more than the memory there is."""
+        the reading of a prompt, and what is kept of every text are more than the memory there is."""
         rows = len(self.tokens) * wide
         read = 0 if self.source is None else self.source.shape[1]
         state = LEAST_ELEMENT * model.state_elements(self.tokens.shape[1] + new_tokens, read)
@@ -98,8 +98,10 @@ class Prompt:
 
 
 def reading_bytes(model: Model, rows: int, length: int) -> int:
-    """Bytes of that many prompts and of their logits, at the least: a prompt is read at once."""
-    return rows * length * (LEAST_TOKEN + LEAST_ELEMENT * model.vocabulary)
+    """Bytes of that many prompts, of their hidden states and of the logits after them, at the least: a prompt is read
+    at once."""
+    position = LEAST_TOKEN + LEAST_ELEMENT * model.head.out.in_features
+    return rows * (length * position + LEAST_ELEMENT * model.vocabulary)
 
 
 def bare_model(name: str, given: Any) -> Model:
@@ -141,10 +143,10 @@ def draw_luck(rows: int, steps: int, seed: int, seeds: Sequence[int] | None) -> 
     return torch.stack([torch.rand(steps, generator=generator_for("sampling", *key)) for key in keys])
 
 
-def _last(logits: Tensor, padding: Tensor | None) -> Tensor:
-    """The logits at the last real position of each row, (B, V)."""
+def _last(hidden: Float[Tensor, "B T D"], padding: Bool[Tensor, "B T"] | None) -> Float[Tensor, "B D"]:
+    """The hidden state at the last real position of each row."""
     if padding is None:
-        return logits[:, -1]
+        return hidden[:, -1]
     places = torch.arange(padding.shape[1], device=padding.device).expand_as(padding)
     last = places.masked_fill(~padding, -1).amax(1)
-    return logits[torch.arange(len(logits), device=logits.device), last]
+    return hidden[torch.arange(len(hidden), device=hidden.device), last]
