@@ -18,11 +18,10 @@ from zoo.topology import topologies
 from zoo.training import blocks
 from zoo.training.evaluate import evaluate
 from zoo.training.forward import Blocks, Forward, Terms, Whole
+from zoo.training.logits import block_logits, whole_logits
 from zoo.training.loop import Step, fit
 from zoo.training.optimizer.sgd import SGD
 from zoo.training.schedule.constant import Constant
-from zoo.training.scored import at_once
-from zoo.training.scored import in_blocks as in_blocks_of
 
 SPECIAL = Special.after(VOCABULARY)
 CPU = torch.device("cpu")
@@ -135,7 +134,8 @@ def test_scores_are_those_of_all_logits(dtype: torch.dtype | None) -> None:
     built, lengths = model("transform"), torch.ones(SPECIAL.mask + 1, dtype=torch.long)
     tasks = [batch("causal", "decoder_only"), Task({"tokens": draw(3, 30)}, draw(3, 30, seed=2), torch.ones(3, 30))]
     plain, cut = (
-        evaluate(built, tasks, lengths, device=CPU, autocast=dtype, logits_of=one) for one in (at_once, in_blocks_of)
+        evaluate(built, tasks, lengths, device=CPU, autocast=dtype, logits_of=one)
+        for one in (whole_logits, block_logits)
     )
     assert cut.loss == pytest.approx(plain.loss, rel=1e-6 if dtype is None else 1e-2)
     assert (cut.tokens, cut.accuracy) == (plain.tokens, pytest.approx(plain.accuracy, abs=0 if dtype is None else 0.1))
@@ -145,7 +145,7 @@ def test_to_score_no_tensor_is_as_large_as_the_logits_of_all_positions() -> None
     built = build(model_node(n_layers=1), vocabulary=1000)
     task = Task({"tokens": draw(2, 40)}, draw(2, 40, seed=1), torch.ones(2, 40))
     with Largest() as largest:
-        evaluate(built, [task], torch.ones(1000, dtype=torch.long), device=CPU, logits_of=in_blocks_of)
+        evaluate(built, [task], torch.ones(1000, dtype=torch.long), device=CPU, logits_of=block_logits)
     assert largest.numbers == 16 * 1000
 
 

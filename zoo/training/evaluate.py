@@ -14,8 +14,8 @@ from zoo.data.floor.tally import Tally
 from zoo.errors import UserError
 from zoo.objective import Task
 from zoo.training.hits import hits
+from zoo.training.logits import LogitsOf, whole_logits
 from zoo.training.loss import log_probabilities
-from zoo.training.scored import LogitsOf, at_once
 
 LN2 = 0.6931471805599453
 
@@ -97,7 +97,7 @@ def evaluate(
     *,
     device: torch.device,
     autocast: torch.dtype | None = None,
-    logits_of: LogitsOf = at_once,
+    logits_of: LogitsOf = whole_logits,
     bytes_unknown: str | None = None,
     skills: Sequence[str] = (),
     lines: Mapping[str, Mapping[str, Mapping[str, float]]] = {},

@@ -1,4 +1,5 @@
-"""From a task to its loss: with the logits of all positions at once, or of some at a time."""
+"""From a task to its loss, with `runtime.logits` whole or in blocks; `zoo/training/logits.py` has the same two ways for
+scores, which need no gradients."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

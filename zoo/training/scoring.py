@@ -6,8 +6,8 @@ from torch import nn
 from zoo.training.compilation import compiling
 from zoo.training.evaluate import Scores, evaluate
 from zoo.training.feed import Feed
+from zoo.training.logits import block_logits, whole_logits
 from zoo.training.runtime import Machinery
-from zoo.training.scored import at_once, in_blocks
 from zoo.training.uncompiled import eagerly
 
 
@@ -26,7 +26,7 @@ def score(
     corpus = feed.corpus
     of_code = compiled and machinery.compile
     tasks = feed.evaluation if of_code else feed.scoring  # each shape would be compiled
-    logits_of = at_once if of_code else in_blocks  # what is compiled is the model as a whole
+    logits_of = whole_logits if of_code else block_logits  # what is compiled is the model as a whole
     with compiling() if compiled else eagerly():
         return evaluate(
             model,
