@@ -14,6 +14,7 @@ from zoo.errors import UserError
 from zoo.memory import enough_memory
 from zoo.model import Model
 from zoo.nearby import folders_like
+from zoo.paths import as_path
 from zoo.plugins import load_plugins
 from zoo.probe import check_probe
 from zoo.published.reading import is_published, read_published
@@ -54,14 +55,15 @@ def load(path: str | Path, *, plugins: Sequence[str] = (), strict: bool = True) 
     With `strict=False` tensors may be missing or left over (one that was renamed is both), and the file of weights may
     be another one than was saved: all of that is logged and kept as `run.mismatch`. A tensor of another shape is still
     refused, and so are other logits than those that were saved, which are compared unless a tensor is missing."""
+    folder = as_path("path", path)
     load_plugins(plugins)
     if not str(path):
         raise UserError("there is no run ''; give a run folder, or one of its checkpoints")
     with enough_memory("its model alone does not fit: load it on a larger machine"):
-        if is_published(Path(path)):
-            run = read_published(Path(path), strict=strict)
+        if is_published(folder):
+            run = read_published(folder, strict=strict)
         else:
-            run = _of_checkpoint(_find(Path(path), strict), strict)
+            run = _of_checkpoint(_find(folder, strict), strict)
     for line in run.mismatch.lines():
         log.warning("%s: %s", path, line)
     return run

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import pytest
 import torch
 
+import zoo
 from tests.helpers import close, draw
 from tests.inference.runs import run_of
 from zoo.errors import UserError
@@ -71,3 +72,22 @@ def test_what_is_no_run_is_refused_with_one_sentence(given: Any, tmp_path: Path)
         with pytest.raises(UserError, match=f"^the draft {said}"):
             complete(RUN, "a", draft=given)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.unchecked  # which would refuse them first
+@pytest.mark.parametrize("given", [3, None, b"runs", ["runs"]], ids=repr)
+def test_what_is_no_path_is_refused_with_one_sentence(given: Any) -> None:
+    for name, ask in (
+        ("path", lambda: zoo.load(given)),
+        ("folder", lambda: zoo.study.load(given)),
+        ("to", lambda: export(RUN, given)),
+    ):
+        with pytest.raises(UserError, match=f"^{name} must be a path, as in .* \\({type(given).__name__}\\)$"):
+            ask()
+
+
+@pytest.mark.unchecked
+def test_a_source_that_is_no_tensor_is_refused_with_one_sentence() -> None:
+    wrong: Any = [[3]]
+    with pytest.raises(UserError, match=r"^source must be a tensor of whole numbers of shape \(B, T\), got list"):
+        generate(RUN.model, draw(1, 3), source=wrong)

@@ -59,6 +59,8 @@ class Prompt:
     def refuse_unless_fits(self, model: Model, max_new_tokens: Any) -> None:
         """Raise UserError for what that model cannot go on from by so many tokens."""
         check_tokens("the prompt", self.tokens, model.vocabulary)
+        if self.source is not None:
+            check_tokens("source", self.source, model.vocabulary)
         check_mask("padding", self.padding, self.tokens)
         if 0 in self.tokens.shape:
             raise UserError("the prompt is empty; give at least one row of at least one token, such as the start mark")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from zoo.errors import UserError
+from zoo.paths import as_path
 from zoo.probe import probe
 from zoo.published.family import Family, families
 from zoo.published.layout import bound, names_of, out
@@ -35,7 +36,7 @@ def export(run: Run, to: str | Path, *, family: str | None = None, shard_bytes: 
     family; `zoo.load` reads it back. What the layout has and the model has not is zeros: the token types of a BERT,
     2 × d_model numbers. Returns the names of the files of weights. Raises UserError for a model that no family, or not
     the one named, can express, and for a folder that holds something."""
-    run, folder = bare_run("run", run), Path(to)
+    run, folder = bare_run("run", run), as_path("to", to)
     if type(shard_bytes) is not int or shard_bytes < 1:
         raise UserError(f"shard_bytes={shard_bytes!r} must be a whole number of at least 1")
     if run.mismatch:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zoo.paths import as_path
 from zoo.study.loading import load_runs
 from zoo.study.question import Question
 from zoo.study.run import Run, Unread
@@ -30,7 +31,7 @@ class Tables:
 def load(folder: str | Path, points: int | None = None) -> Tables:
     """The tables of a study folder, or of a folder with run folders in it. `points` bounds the lines of each kind kept
     of a run. Raises UserError for a folder that is neither."""
-    loaded = load_runs(Path(folder), points)
+    loaded = load_runs(as_path("folder", folder), points)
     return Tables(
         loaded.question,
         [*map(run_row, loaded.runs), *map(unread_row, loaded.unread)],
