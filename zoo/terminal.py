@@ -21,10 +21,15 @@ def show_json(value: Any) -> None:
     print(text)
 
 
+def on_terminal() -> bool:
+    """Whether what is printed is read on a terminal, and so has to fit its width."""
+    return Console().is_terminal
+
+
 def show(*parts: RenderableType, width: int = WIDE) -> None:
     """Print each part. On a terminal it is fitted to its width, elsewhere to `width`, without padding."""
-    console = Console()
-    if console.is_terminal:
+    if on_terminal():
+        console = Console()
         for part in parts:
             console.print(part, highlight=False)
         return

@@ -101,6 +101,12 @@ def test_no_line_is_wider_than_a_page_and_nothing_is_cut(zoo_command: Command, w
     assert "…" not in done.out
 
 
+def test_names_stand_whole_on_one_line_in_a_pipe(zoo_command: Command) -> None:
+    rows = [line.split() for line in zoo_command("list").out.splitlines()]
+    for one in json.loads(zoo_command("list", "--json").out):
+        assert any(row[:2] == [one["family"], one["option"]] and one["file"] in row for row in rows), one["file"]
+
+
 def says(text: str, field: str) -> str:
     """What stands behind that word at the beginning of a line of a docstring, or of a comment."""
     found = re.search(rf"^[ #]*{field}: *(.*)$", text, re.MULTILINE)

@@ -60,6 +60,12 @@ def test_the_language_can_be_looked_at(
     said = capsys.readouterr().out
     assert "recall" in said
     assert "agreement" in said
+    lines = said.splitlines()
+    if words[0] == "floor":
+        assert lines[-1].endswith("of the words are determined")
+        assert " nats per word" in lines[-1]
+    else:
+        assert 80 < max(map(len, lines)) <= 120
 
 
 def test_the_floor_as_json_adds_up(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """`python -m zoo floor data=toy`: the best possible loss, in total, by skill and by distance."""
 
-from rich.console import Console
 from rich.table import Table
 
 from zoo.data.building.making import teach
@@ -12,7 +11,7 @@ from zoo.data.tokenizer import tokenizers
 from zoo.errors import UserError
 from zoo.option import Option
 from zoo.registry import did_you_mean
-from zoo.terminal import show_json
+from zoo.terminal import show, show_json
 
 
 def floor_table(data: Option, tokenizer: Option, split: str = "validation", as_json: bool = False) -> None:
@@ -27,16 +26,14 @@ def floor_table(data: Option, tokenizer: Option, split: str = "validation", as_j
         facts = {**what, **found.as_dict(), "lines": as_plain(source.lines())}
         show_json(facts)
         return
-    console = Console()
     unit = "word" if taught.whole_words else "token"
-    console.print(_table(found, f"data={data.name} tokenizer={tokenizer.name}, {split}", unit), highlight=False)
+    show(_table(found, f"data={data.name} tokenizer={tokenizer.name}, {split}", unit))
     for skill, lines in source.lines().items():
         said = [f"{name} {line.accuracy:.4f} right, {line.nats:.4f} nats" for name, line in lines.items()]
-        console.print(f"{skill}, of what is determined: {'; '.join(said)}", highlight=False)
-    console.print(
+        show(f"{skill}, of what is determined: {'; '.join(said)}")
+    show(
         f"{found.nats:.4f} nats per {unit}, end marks included; {found.bits_per_byte:.4f} bits per byte"
-        f" of {found.bytes:,} bytes; {found.determined / found.words:.1%} of the words are determined",
-        highlight=False,
+        f" of {found.bytes:,} bytes; {found.determined / found.words:.1%} of the words are determined"
     )
 
 

@@ -11,10 +11,13 @@ from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
 from zoo.overview.catalogue import Entry, catalogue
 from zoo.registry import did_you_mean
-from zoo.terminal import NARROW, show, show_json
+from zoo.terminal import NARROW, on_terminal, show, show_json
 
 COLUMNS = {"family": "family", "option": "option", "summary": "what it is", "file": "file", "paper": "paper"}
 """What is said of an option, and how the table calls it."""
+
+NAMES = ("family", "option", "file")
+"""What a program may read from a pipe: it stands whole on one line there."""
 
 
 def print_list(words: Sequence[str], as_json: bool = False) -> None:
@@ -31,8 +34,8 @@ def print_list(words: Sequence[str], as_json: bool = False) -> None:
         show_json(rows)
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in COLUMNS.values():
-        table.add_column(column, overflow="fold")
+    for key, column in COLUMNS.items():
+        table.add_column(column, overflow="fold", no_wrap=key in NAMES and not on_terminal())
     for row in rows:
         table.add_row(*(escape(row[key]) for key in COLUMNS))
     show(table, width=NARROW)

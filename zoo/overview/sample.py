@@ -2,25 +2,24 @@
 
 from itertools import islice
 
-from rich.console import Console
 from rich.text import Text
 
 from zoo.data.generated import END, Documents, Generated
 from zoo.option import Option
 from zoo.overview.floor import generated
+from zoo.terminal import NARROW, show
 
 COLOURS = ("dim", "default", "bold cyan", "bold blue", "bold magenta", "bold green", "bold yellow", "bold red")
 
 
 def sample(data: Option, split: str = "validation", documents: int = 3) -> None:
     """Print the first documents of a split. What is underlined is determined, though it takes more than grammar."""
-    source, console = generated(data, split), Console()
+    source = generated(data, split)
     legend = Text("  ").join([Text(name, colour(i)) for i, name in enumerate(source.skills)])
-    console.print(legend, Text("underlined: determined by what stands before", "underline"), sep="\n")
+    show(legend, Text("underlined: determined by what stands before", "underline"))
     singles = (part for made in source.made(split) for part in made.parts(1))
     for document in islice(singles, documents * source.parts):
-        console.print()
-        console.print(coloured(document, source))
+        show("", coloured(document, source), width=NARROW)
 
 
 def coloured(document: Documents, source: Generated) -> Text:
