@@ -18,7 +18,7 @@ from zoo.command.flags import refuse_unknown_flags
 from zoo.command.hydra_errors import refusal
 from zoo.command.words import in_home, refuse_absent_folders, refuse_two_values
 from zoo.errors import RunFailed, UserError
-from zoo.interruption import interruption
+from zoo.interruption import interruption, lost_then
 from zoo.literal import quote_texts
 from zoo.plugins import find_plugins_here
 
@@ -82,7 +82,8 @@ def run(main: Callable[[], Any], command: str | None = None) -> None:
         _discard_output()
         raise SystemExit(1) from None
     except (Exception, KeyboardInterrupt) as error:
-        _fail(interruption(error) or error, command or "train")
+        stopped = interruption(error)
+        _fail(stopped or error, command or "train", lost_then(error) if stopped else "")
     if code:
         raise SystemExit(code)
 
@@ -110,8 +111,9 @@ def _complete(main: Callable[[], Any]) -> None:
     print(*(word for word in said.getvalue().split() if not re.match("[^=]*[=/]_", word)))
 
 
-def _fail(error: BaseException, command: str) -> None:
-    """Say what was wrong and exit; an error that is no one's fault but ours goes on as it is."""
+def _fail(error: BaseException, command: str, beside: str = "") -> None:
+    """Say what was wrong, and what else went wrong `beside` an interruption, and exit; an error that is no one's fault
+    but ours goes on as it is."""
     match error:
         case UserError():
             message, code = f"error: {error}", 2
@@ -120,7 +122,7 @@ def _fail(error: BaseException, command: str) -> None:
         case RunFailed():
             message, code = f"error: {error}", 1
         case KeyboardInterrupt():
-            message, code = str(error) or "interrupted", 130
+            message, code = f"{str(error) or 'interrupted'}{beside}", 130
         case OSError() if error.errno in DISK:
             where = f" ({error.filename})" if error.filename else ""
             message, code = f"error: {error.strerror}{where}; nothing can be written there", 2

@@ -17,6 +17,7 @@ from tests.commands.conftest import TINY, Command
 from zoo import cli
 from zoo.command.application import application
 from zoo.paths import CONF
+from zoo.training.files import write_whole
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,22 @@ def test_what_fails_because_of_a_ctrl_c_is_an_interruption(
         cli.run(compose)
     assert left.value.code == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_what_cannot_be_written_on_a_ctrl_c_is_told_beside_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def save() -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            write_whole(tmp_path / "none" / "step_3", b"weights")
+
+    monkeypatch.setattr(sys, "argv", ["train.py"])
+    with pytest.raises(SystemExit) as left:
+        cli.run(save)
+    assert left.value.code == 130
+    assert capsys.readouterr().err == f"interrupted; cannot write {tmp_path}/none/step_3: No such file or directory\n"
 
 
 def test_closed_outputs_are_written_to_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
