@@ -31,6 +31,15 @@ TRAIN = {
     "values without -m": (("model/norm=layernorm,rmsnorm",), "has several values; add -m to sweep over them"),
     "a comma in a path": (("out=runs/a,b",), """a path is quoted twice, as in 'out="runs/a,b"'"""),
     "what is no key": (("seed;x=3",), "cannot be read at seed;x=3: 'seed;x' is no key; a value is set by"),
+    "a key of an entry of a pattern": (
+        ("model/mixer=local_global", "model.mixer.local.windw=8"),
+        "no key 'model.mixer.local.windw' (did you mean model.mixer.local.window?)",
+    ),
+    "the last component of one": (
+        ("model/mixer=local_global", "window=8"),
+        "global.window or model.mixer.local.window?",
+    ),
+    "a key of another option, in a sweep": (("-m", "model/norm=layernorm,rmsnorm", "budget.stps=8"), "budget.steps?"),
     "a key of null that is taken away": (("~resume",), "'~resume' takes nothing away: resume is null already"),
     "an option that is not chosen, taken away": (("~study=norm",), "'~study=norm' takes nothing away: that option is"),
     "no key, taken away": (("~sed",), "no key 'sed' (did you mean seed?)"),

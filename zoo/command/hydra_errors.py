@@ -115,13 +115,13 @@ def _no_key(key: str, command: str, words: Sequence[str]) -> str:
     study = next((word for word in words if word.startswith("study=")), None)
     if study and key in ("variant", "variants"):
         return f"no key '{key}': {study} runs all its variants; dry_run=true lists them"
-    named = key_named(key, command)
+    named = key_named(key, command, words)
     if key.split(".")[0] in _of_the_run(command):
         return f"'{key}' is that of the run and cannot be changed here{named}"
     other = command_with(key, command)
     if other and not named:
         return f"no key '{key}' here; it is one of `python {other}.py`"
-    return f"no key '{key}'{key_meant(key, command)}; `python {command}.py --cfg job` shows all keys"
+    return f"no key '{key}'{key_meant(key, command, words)}; `python {command}.py --cfg job` shows all keys"
 
 
 def _not_removed(key: str, value: str, command: str, words: Sequence[str]) -> str:

@@ -1,19 +1,22 @@
 """The keys and the groups that a command has, and which of them was meant by a word that is none."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
+from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from zoo.command.groups import groups_of
 from zoo.command.loader import compose_at_conf
+from zoo.errors import UserError
 from zoo.families import part_at
 
 
 @cache
-def keys_of(command: str) -> tuple[str, ...]:
-    """Every key of the default config of `python <command>.py`, dotted."""
+def keys_of(command: str, choosing: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Every key of the default config of `python <command>.py`, dotted; or of that with other options, which the words
+    `choosing` are. Raises Hydra's errors for those."""
 
     def walk(node: object, prefix: str) -> Iterator[str]:
         if isinstance(node, dict):
@@ -21,21 +24,21 @@ def keys_of(command: str) -> tuple[str, ...]:
                 yield from walk(value, f"{prefix}{key}.")
         yield prefix[:-1]
 
-    keys = [key for key in walk(OmegaConf.to_container(compose_at_conf(command, [])), "") if key]
+    keys = [key for key in walk(OmegaConf.to_container(compose_at_conf(command, list(choosing))), "") if key]
     return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
 
 
-def key_named(word: str, command: str) -> str:
+def key_named(word: str, command: str, words: Sequence[str] = ()) -> str:
     """' (did you mean budget.steps?)' of `steps`: the keys and groups whose last component is that of the word, at most
-    three; else nothing."""
-    found = [one for one in _places(command) if _last(one) == _last(word) and one != word]
+    three; else nothing. The keys are those of the options that `words` choose."""
+    found = [one for one in _places(command, words) if _last(one) == _last(word) and one != word]
     return f" (did you mean {' or '.join(found[:3])}?)" if found else ""
 
 
-def key_meant(word: str, command: str) -> str:
+def key_meant(word: str, command: str, words: Sequence[str] = ()) -> str:
     """' (did you mean seed?)' of `sed`: `key_named`, else the key or group that is spelt most like the word, else
     nothing. Of a word with a dot both the whole and the last component must be like."""
-    if named := key_named(word, command):
+    if named := key_named(word, command, words):
         return named
     whole = "." in word or "/" in word
 
@@ -43,7 +46,7 @@ def key_meant(word: str, command: str) -> str:
         last = _likeness(_last(word), _last(place))
         return min(last, _likeness(word, place)) if whole else last
 
-    best = max(_places(command), key=likeness)
+    best = max(_places(command, words), key=lambda place: (likeness(place), _likeness(word, place)))
     return f" (did you mean {best}?)" if likeness(best) >= 0.6 else ""
 
 
@@ -52,10 +55,16 @@ def command_with(key: str, besides: str) -> str | None:
     return next((one for one in ("train", "evaluate") if one != besides and key in keys_of(one)), None)
 
 
-def _places(command: str) -> list[str]:
+def _places(command: str, words: Sequence[str]) -> list[str]:
     """Groups, and keys that have no keys inside; those that lie least deep come first."""
-    keys = keys_of(command)
-    found = {*keys} - {key.rpartition(".")[0] for key in keys} | {*groups_of(command)}
+    groups = {*groups_of(command)}
+    heads = {one: one.partition("=")[0].partition("@")[0] for one in words}
+    choosing = tuple(one for one, head in heads.items() if head in groups or head == "hydra.searchpath")
+    try:
+        keys = keys_of(command, choosing)
+    except (HydraException, UserError):  # as for a sweep over options, whose jobs have different keys
+        keys = keys_of(command)
+    found = {*keys} - {key.rpartition(".")[0] for key in keys} | groups
     return sorted(found, key=lambda one: (one.count("."), one))
 
 
