@@ -19,6 +19,9 @@ COLUMNS = {"family": "family", "option": "option", "summary": "what it is", "fil
 NAMES = ("family", "option", "file")
 """What a program may read from a pipe: it stands whole on one line there."""
 
+WORDS = 40
+"""Characters beside the names that a line has at least, where a plugin's file lies deep: a page is too narrow then."""
+
 
 def print_list(words: Sequence[str], as_json: bool = False) -> None:
     """Print every option of the families named in `words`, or of all, as a table or as JSON; `plugins=` and
@@ -38,7 +41,8 @@ def print_list(words: Sequence[str], as_json: bool = False) -> None:
         table.add_column(column, overflow="fold", no_wrap=key in NAMES and not on_terminal())
     for row in rows:
         table.add_row(*(escape(row[key]) for key in COLUMNS))
-    show(table, width=NARROW)
+    names = sum(max((len(row[key]) for row in rows), default=0) for key in NAMES)
+    show(table, width=max(NARROW, names + WORDS))
 
 
 def _row(entry: Entry) -> dict[str, str]:
