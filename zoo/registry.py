@@ -62,6 +62,10 @@ class Registry(Generic[T]):
         """The classes that are there so far, without looking for more."""
         return list(self._classes.values())
 
+    def names_of(self, cls: type) -> list[str]:
+        """The names that the class has so far."""
+        return [name for name, one in self._classes.items() if one is cls]
+
     def names(self) -> list[str]:
         """All names, sorted."""
         self._discover()

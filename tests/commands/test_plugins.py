@@ -79,6 +79,21 @@ def forget() -> None:
         norms._classes.pop(name, None)
 
 
+def test_a_norm_that_sees_the_future_is_refused_before_it_is_trained(
+    command: Command, tmp_path: Path, plugin: list[str]
+) -> None:
+    part = tmp_path / "code" / "my_scale_part.py"
+    part.write_text(PART.replace("self.gain * x", "self.gain * (x - x.mean(-2, keepdim=True))"))
+    forget()
+    done = command("train", *plugin, "model/norm=my_scale", *TINY)
+    assert done.code == 2
+    assert "error: norm 'my_scale' (of my_scale_part) lets the future in" in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+    part.write_text(PART)
+    forget()
+
+
 def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path: Path, plugin: list[str]) -> None:
     (tmp_path / "code" / "my_scale_help.py").write_text("FACTOR = 1.0\n")
     part = tmp_path / "code" / "my_scale_part.py"

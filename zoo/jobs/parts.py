@@ -11,6 +11,7 @@ from zoo.assembly import build_model
 from zoo.data.corpus import Corpus
 from zoo.errors import UserError
 from zoo.experiment import Experiment
+from zoo.leak import refuse_leaks
 from zoo.memory import refuse_beyond
 from zoo.model import Model
 from zoo.objective import Objective, objectives
@@ -60,6 +61,7 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     schedule = schedules.build(experiment.schedule)
     model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
     refuse_limit(model, budget.context, "budget.context")
+    refuse_leaks(model)
     counted = costs(model, budget.context)
     for module in model.modules():
         if isinstance(module, Stack):
