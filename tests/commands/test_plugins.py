@@ -121,6 +121,40 @@ def test_an_edited_plugin_is_another_run(command: Command, text: Path, tmp_path:
     assert "model.norm.(code) changed since the run began" in refused.err
 
 
+STUDY = """
+defaults: [_base, _self_]
+question: q
+expected: e
+source: s
+cost: c
+seeds: [0]
+tuning_seeds: 1
+variants: [{name: theirs, overrides: []}, {name: mine, overrides: [model/norm=my_scale]}]
+"""
+
+
+def test_a_study_whose_plugin_is_broken_is_refused_and_what_it_did_is_still_known(
+    command: Command, text: Path, tmp_path: Path, plugin: list[str]
+) -> None:
+    (tmp_path / "conf" / "study").mkdir()
+    (tmp_path / "conf" / "study" / "own.yaml").write_text(STUDY)
+    options = ("study=own", *plugin, "data=text", f"data.path='{text}'", *TINY, "hydra/launcher=basic")
+    forget()
+    done = command("train", *options)
+    assert done.code == 0, done.err
+    folder = tmp_path / "runs" / "studies" / "own"
+    before = {file.name: file.read_bytes() for file in folder.glob("*.json")}
+    assert {"0.json", "1.json", "study.json"} <= before.keys()
+    part = tmp_path / "code" / "my_scale_part.py"
+    part.write_text(f"import no_such_module\n{part.read_text()}")
+    forget()
+    refused = command("train", *options)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: plugins=my_scale_part: importing it fails with ModuleNotFoundError")
+    assert {file.name: file.read_bytes() for file in folder.glob("*.json")} == before
+    assert refused.err.count("\n") == 1
+
+
 def test_a_process_goes_on_with_the_code_that_it_has_imported(plugin: list[str], tmp_path: Path) -> None:
     """A plugin that is edited while a study runs: its processes still compute with what it was."""
     part = tmp_path / "code" / "my_scale_part.py"

@@ -5,6 +5,7 @@ from typing import Any
 
 from zoo.errors import UserError
 from zoo.jobs.identity import OBSERVATION, SCIENCE
+from zoo.plugins import load_plugins
 from zoo.study.alike import alike
 from zoo.study.metric import read_metric
 from zoo.study.plan import Job
@@ -23,14 +24,27 @@ def call(function: Callable[[Nodes], list[str | None]], nodes: Nodes) -> list[st
 
 
 def refuse_unsound(study: Study, composed: Composed, ask: Ask = call) -> None:
-    """Raise UserError for a metric that a job will not have, and for jobs that are the same run. The jobs are those of
-    one seed; `ask` calls a function that imports torch."""
+    """Raise UserError for a metric that a job will not have, for jobs that are the same run, and for plugins that
+    cannot be imported. The jobs are those of one seed; `ask` calls a function that imports torch."""
     seen: dict[str, tuple[Job, Mapping[str, Any]]] = {}
+    plugged: dict[str, Mapping[str, Any]] = {}
     for job, node in composed:
+        if node.get("plugins"):
+            plugged.setdefault(repr(node["plugins"]), node)
         _refuse_length(study.metric, job, node)
         first, _ = seen.setdefault(repr(_science(study, node)), (job, node))
         _refuse_same(first, job)
+    if plugged:
+        ask(import_plugins, [*plugged.values()])
     _refuse_alike(study, [*seen.values()], ask)
+
+
+def import_plugins(nodes: Nodes) -> list[str | None]:
+    """Import those of each; nothing is said of them. Raises UserError for one that cannot be: every job that names it
+    would come to no more than that, in the place of what is known of its run."""
+    for node in nodes:
+        load_plugins(node["plugins"])
+    return []
 
 
 def _refuse_alike(study: Study, composed: Sequence[tuple[Job, Mapping[str, Any]]], ask: Ask) -> None:
