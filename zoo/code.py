@@ -6,6 +6,7 @@ import importlib.util
 import sys
 import sysconfig
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -32,7 +33,8 @@ _codes: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 
 
 def code_of(cls: type) -> str | None:
-    """A hash of the file of a plugin's class and of the user's own files that this one imports. None for a class of the
+    """A hash of the file of a plugin's class and of the user's own files that this one imports, be it only when it
+    acts. None for a class of the
     zoo, whose commit is recorded with a run, and for one without a file, as in a notebook. It is read once: a process
     goes on with what it has imported, whatever becomes of the files."""
     if cls not in _codes:
@@ -59,18 +61,38 @@ def modules_of(name: str) -> set[str]:
 def _read(name: str, top: str, files: dict[str, bytes]) -> None:
     """Add the file of a module, and of what it imports, to `files`: those of the package `top`, and others that are no
     library."""
-    module = sys.modules.get(name)
-    file = getattr(module, "__file__", None)
     package = name.partition(".")[0]
-    if name in files or file is None or package == OWN or (package != top and _in_library(Path(file))):
+    if name in files or package == OWN:
+        return
+    file, inside = _place(name)
+    if file is None or (package != top and _in_library(Path(file))):
         return
     try:
         files[name] = Path(file).read_bytes()
     except OSError:  # inside a zip archive
         return
     if file.endswith(".py"):
-        for one in _imported(files[name], getattr(module, "__package__", None)):
+        for one in _imported(files[name], inside):
             _read(one, top, files)
+
+
+def _place(name: str) -> tuple[str | None, str | None]:
+    """The file of a module and the package that it is in. One that an import statement inside a function names may not
+    be imported yet: it is looked for, and nothing is run."""
+    module = sys.modules.get(name)
+    if module is not None:
+        return getattr(module, "__file__", None), getattr(module, "__package__", None)
+    spec = _found(name)
+    return (None, None) if spec is None or not spec.has_location else (spec.origin, spec.parent)
+
+
+def _found(name: str) -> ModuleSpec | None:
+    parent = name.rpartition(".")[0]
+    if not parent:
+        return PathFinder.find_spec(name)
+    package = sys.modules.get(parent) or _found(parent)
+    inside = getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None)
+    return None if inside is None else PathFinder.find_spec(name, list(inside))
 
 
 def _in_library(file: Path) -> bool:
@@ -80,12 +102,20 @@ def _in_library(file: Path) -> bool:
 
 
 def _imported(text: bytes, package: str | None) -> Iterator[str]:
-    """The names that may be modules in the import statements of a text."""
-    for node in ast.walk(ast.parse(text)):
+    """The names that may be modules in the import statements of a text, wherever in it they stand; none of one that is
+    no Python, nor of a relative statement that leads out of all packages: neither can be imported."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom):
             name = "." * node.level + (node.module or "")
-            base = importlib.util.resolve_name(name, package) if node.level else name
+            try:
+                base = importlib.util.resolve_name(name, package) if node.level else name
+            except ImportError:
+                continue
             yield base
             yield from (f"{base}.{one.name}" for one in node.names)

@@ -187,6 +187,28 @@ def test_the_code_of_a_part_is_the_same_in_whatever_order_plugins_are_named(plug
     assert len(seen) == 1
 
 
+def test_what_a_part_imports_when_it_acts_is_part_of_its_code(plugin: list[str], tmp_path: Path) -> None:
+    """In a package too, and although importing it would run something, be no Python, or lead nowhere."""
+    code = tmp_path / "code"
+    (code / "my_help").mkdir()
+    (code / "my_help" / "__init__.py").write_text("raise SystemExit('this is not to be run')\n")
+    lines = "import my_help.late, no_such_module\n        from . import nothing\n        import my_wrong"
+    (code / "my_scale_part.py").write_text(PART.replace("return self.gain", f"{lines}\n        return self.gain"))
+    seen = []
+    for late, wrong in (("from . import more", "edited ="), ("from . import more", "edit ="), ("import os", "edit =")):
+        (code / "my_wrong.py").write_text(wrong)
+        (code / "my_help" / "late.py").write_text(late)
+        for factor in (11, 12):
+            (code / "my_help" / "more.py").write_text(f"FACTOR = {factor}")
+            forget()
+            load_plugins("my_scale_part")
+            seen.append(code_of(norms.get("my_scale")))
+    forget()
+    assert len({*seen}) == 5
+    assert seen[4] == seen[5]  # where `more` is imported no longer
+    assert "my_help" not in sys.modules
+
+
 def test_a_run_folder_cannot_have_code_imported(
     command: Command, trained: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
