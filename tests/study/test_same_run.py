@@ -88,4 +88,4 @@ def test_a_report_compares_no_run_with_itself(tmp_path: Path) -> None:
         file.write_text(json.dumps({**note, "folder": f"../../run-{3 + int(file.stem) % 3}"}))
     (row,) = built(folder).findings.rows
     assert (row.verdict, row.pairs) == ("not comparable", ())
-    assert row.why == "other: it is the same run as that of base"
+    assert row.why == "`other`: it is the same run as that of `base`"

@@ -61,7 +61,7 @@ def sort_out(loaded: Loaded) -> Evidence:
     refused: list[tuple[Run, str]] = []
     for run in chosen:
         owner = owners[run.folder]
-        same = "" if owner == run.variant else f"it is the same run as that of {owner}"
+        same = "" if owner == run.variant else f"it is the same run as that of `{owner}`"
         reason = same or other_code(run, code) or _refusal(run, common or {}, targets, accepted[run.variant])
         if reason:
             refused.append((run, reason))
