@@ -34,9 +34,8 @@ _codes: WeakKeyDictionary[type, str | None] = WeakKeyDictionary()
 
 def code_of(cls: type) -> str | None:
     """A hash of the file of a plugin's class and of the user's own files that this one imports, be it only when it
-    acts. None for a class of the
-    zoo, whose commit is recorded with a run, and for one without a file, as in a notebook. It is read once: a process
-    goes on with what it has imported, whatever becomes of the files."""
+    acts. None for a class of the zoo, whose commit is recorded with a run, and for one without a file, as in a
+    notebook. It is read once: a process goes on with what it has imported, whatever becomes of the files."""
     if cls not in _codes:
         _codes[cls] = _hash(cls)
     return _codes[cls]
