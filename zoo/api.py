@@ -7,6 +7,7 @@ from pathlib import Path
 
 from zoo.assembly import assemble, build_model
 from zoo.command.compose import compose
+from zoo.command.words import refuse_two_values
 from zoo.config import parse_model, plain
 from zoo.data.special import Special
 from zoo.data.tokenizer import Tokenizer, load_tokenizer
@@ -38,7 +39,9 @@ def build(model: str = "modern", *overrides: str, vocabulary: int = BYTES, seed:
             raise UserError(f"zoo.build takes texts, as in zoo.build('llama', 'model.d_model=64'); got {word!r}")
     if type(vocabulary) is not int or vocabulary < 1:
         raise UserError(f"vocabulary={vocabulary!r} must be a whole number, at least 1")
-    node = plain(compose([f"model={model}", *overrides]))
+    words = [f"model={model}", *overrides]
+    refuse_two_values(words)
+    node = plain(compose(words))
     load_plugins(node["plugins"])
     given = convert(node["seed"] if seed is None else seed, int, "seed")
     with enough_memory("make the model smaller"):

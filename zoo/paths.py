@@ -13,5 +13,5 @@ CONF = next(path for path in (_PACKAGE / "conf", _PACKAGE.parent / "conf") if pa
 def as_path(name: str, given: Any) -> Path:
     """A path that a caller gave. Raises UserError for what is neither text nor a path."""
     if not isinstance(given, str | os.PathLike):
-        raise UserError(f"{name} must be a path, as in 'runs/my-run'; got {given!r} ({type(given).__name__})")
+        raise UserError(f"{name} must be a path, as a text or a pathlib.Path; got {given!r} ({type(given).__name__})")
     return Path(given)

@@ -154,9 +154,8 @@ def test_more_texts_than_any_memory_holds_are_refused_at_once(
         timing = node | {"latency": node["latency"] | {"batches": [1]} | asked}
         with pytest.raises(UserError, match=r"prompts? of [\d,]+ tokens .* at least [\d,]+ GiB, .*; make latency\."):
             latency(timing)
-    monkeypatch.setattr(
-        zoo.memory, "total_memory", lambda device: 200_000
-    )  # the state of 3,000 fits, with its reading not
+    # the state of 3,000 fits, but not together with its reading
+    monkeypatch.setattr(zoo.memory, "total_memory", lambda device: 200_000)
     node["generate"] |= {"prompt": "ab" * 1500, "beams": 1, "max_new_tokens": 1}
     with pytest.raises(UserError, match="1 text of 1 new tokens need"):
         generate(node)

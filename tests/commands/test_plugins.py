@@ -332,4 +332,6 @@ def test_composing_inside_a_running_hydra_app_leaves_it_as_it_was() -> None:
         assert zoo.build("modern", "model/size=tiny", "model.d_model=16")
         with pytest.raises(UserError, match="nosuch"):
             zoo.build("modern", "model/norm=nosuch")
+        with pytest.raises(UserError, match=r"set model\.d_model twice"):
+            zoo.build("modern", "model.d_model=32", "++model.d_model=64")
         assert GlobalHydra.instance().hydra is running

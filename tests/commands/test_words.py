@@ -115,6 +115,10 @@ def test_what_was_meant_is_said_in_one_sentence(
         ("train", ("budget.steps=10", "budget.steps=20,30"), "set budget.steps twice"),
         ("evaluate", ("run=a", "run=b"), "run=a and run=b set run twice"),
         (None, ("export", "run=a", "to=here", "to=there"), "to=here and to=there set to twice"),
+        ("train", ("seed=1", "++seed=2"), "seed=1 and ++seed=2 set seed twice"),
+        ("train", ("++seed=1", "++seed=2"), "++seed=1 and ++seed=2 set seed twice"),
+        ("train", ("plugins=[a,b]", "plugins=[b,c]"), "set plugins twice; write one list, plugins=[a,b,c]"),
+        ("train", ("hydra.searchpath=[a]", "hydra.searchpath=[b]"), "write one list, hydra.searchpath=[a,b]"),
     ],
 )
 def test_two_values_of_one_key_are_refused(
@@ -137,7 +141,7 @@ def test_two_values_of_one_key_are_refused(
     [
         ("seed=1", "seed=1"),
         ("-m", "seed=1,2"),
-        ("seed=1", "++seed=2"),
+        ("++seed=1", "++seed=1"),
         ("hydra/launcher=basic", "hydra/launcher=forked"),
         ("--cfg=job", "--cfg=hydra"),
         ("model/norm=rmsnorm", "model/norm@model.norm=layernorm"),

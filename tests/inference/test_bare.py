@@ -82,7 +82,7 @@ def test_what_is_no_path_is_refused_with_one_sentence(given: Any) -> None:
         ("folder", lambda: zoo.study.load(given)),
         ("to", lambda: export(RUN, given)),
     ):
-        with pytest.raises(UserError, match=f"^{name} must be a path, as in .* \\({type(given).__name__}\\)$"):
+        with pytest.raises(UserError, match=f"^{name} must be a path, as a text or .* \\({type(given).__name__}\\)$"):
             ask()
 
 

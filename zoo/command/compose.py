@@ -12,8 +12,9 @@ from zoo.errors import UserError
 
 
 def compose(overrides: Sequence[str], config: str = "train") -> DictConfig:
-    """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse. Inside
-    a running Hydra app, that app is left as it was."""
+    """The config that `python train.py <overrides>` would run with. Raises UserError for what it would refuse; but of
+    two values of one key the later counts, so that a list can be laid over another. Inside a running Hydra app, that
+    app is left as it was."""
     refuse_absent_folders(overrides)
     try:
         return compose_at_conf(config, list(overrides))

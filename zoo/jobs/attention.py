@@ -21,7 +21,7 @@ from zoo.inference.heads import effective_rank, heads
 from zoo.inference.influence import influence
 from zoo.inference.looking import look
 from zoo.inference.opening import encode
-from zoo.jobs.opened import Opened, opened
+from zoo.jobs.opened import Opened, opened, tell_emulated
 from zoo.jobs.parts import refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.mismatch import told
@@ -49,6 +49,7 @@ def attention(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     if out is not None:
         refuse_unwritable(Path(out), "attention.out")
     given = opened(node)
+    tell_emulated(given.machinery)
     page = given.folder / "attention.html" if out is None else Path(out)
     found = seen(given, text, source, folder_named(node["cache"], "cache"))
     _show(found)

@@ -15,7 +15,7 @@ from zoo.inference.fill import Filled, Filling, fillings
 from zoo.inference.opening import objective_of
 from zoo.inference.settings import Settings
 from zoo.inference.speculative import Guesses
-from zoo.jobs.opened import computing, machinery_of, put
+from zoo.jobs.opened import computing, machinery_of, put, tell_emulated
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.show_text import Shown, show_filled
 from zoo.memory import enough_memory
@@ -88,7 +88,8 @@ def _settings(kind: type[S], asked: Mapping[str, Any], where: str) -> S:
 
 
 def _place(runs: Sequence[Run], node: Mapping[str, Any]) -> Machinery:
-    """The runs on the device of `runtime`, which is returned as it came out."""
+    """The runs on the device of `runtime`, which is returned as it came out; a dtype that is emulated is told."""
     machinery = machinery_of(node)
+    tell_emulated(machinery)
     put(runs, machinery)
     return machinery

@@ -12,7 +12,7 @@ from zoo.config import plain
 from zoo.errors import UserError
 from zoo.inference.latency import Plan, measure, refuse_unmeasurable
 from zoo.inference.latency_page import latency_page
-from zoo.jobs.opened import Opened, opened
+from zoo.jobs.opened import Opened, opened, tell_emulated
 from zoo.jobs.results import json_target
 from zoo.memory import enough_memory
 from zoo.mismatch import told
@@ -35,6 +35,7 @@ def latency(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     node = plain(config)
     plan, target = _plan(node["latency"]), json_target(node)
     given = opened(node)
+    tell_emulated(given.machinery)
     with enough_memory("make latency.prompts, latency.batches or latency.new_tokens smaller"):
         found = measured(given, plan)
     _show(found)

@@ -49,12 +49,15 @@ def folder_of(path: Path) -> Path:
 
 
 def machinery_of(node: Mapping[str, Any], work: Work | None = None) -> Machinery:
-    """What `runtime` of an evaluation's config comes to here, which may have to be measured; a dtype that is emulated
-    is told. Raises UserError for bad input."""
-    machinery = resolve(runtime_of(node), folder_named(node["cache"], "cache"), work)
+    """What `runtime` of an evaluation's config comes to here, which may have to be measured. Raises UserError for bad
+    input."""
+    return resolve(runtime_of(node), folder_named(node["cache"], "cache"), work)
+
+
+def tell_emulated(machinery: Machinery) -> None:
+    """Say on standard error that the dtype is emulated, where it is."""
     if slow := machinery.advice():
         print(slow, file=sys.stderr)
-    return machinery
 
 
 def runtime_of(node: Mapping[str, Any]) -> Runtime:

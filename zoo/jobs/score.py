@@ -12,7 +12,7 @@ from zoo.config import folder_named, plain, refuse_unknown
 from zoo.data.corpus import load_corpus
 from zoo.errors import UserError
 from zoo.jobs.held_out import held_out
-from zoo.jobs.opened import machinery_of, runtime_of
+from zoo.jobs.opened import machinery_of, runtime_of, tell_emulated
 from zoo.jobs.parts import place, refuse_limit
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.skill_table import skill_tables
@@ -82,6 +82,7 @@ def score_run(run: Run, node: Mapping[str, Any]) -> dict[str, Scores]:
     if asked is not None:
         feed.refuse_unfilled(asked, "context")
     machinery = machinery_of(node, Work(context, flops=0.0))
+    tell_emulated(machinery)
     torch.set_num_threads(machinery.threads)
     place(run.model, machinery)
     return {split: measured(run.model, feed, split, machinery, batches=batches, compiled=True) for split in splits}

@@ -16,7 +16,7 @@ from zoo.errors import UserError
 from zoo.inference.chrf import ChrF
 from zoo.inference.opening import objective_of
 from zoo.jobs.held_out import held_out
-from zoo.jobs.opened import Opened, folder_of, machinery_of, put, runtime_of
+from zoo.jobs.opened import Opened, folder_of, machinery_of, put, runtime_of, tell_emulated
 from zoo.jobs.results import json_target, write_json
 from zoo.jobs.translated import Pairs, translated
 from zoo.memory import enough_memory
@@ -58,6 +58,7 @@ def translation(config: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
         split: Pairs.of(corpus, split, count, run.config["context"]) for split in held_out(node["splits"], corpus)
     }
     given = Opened(run, folder_of(path), machinery_of(node))
+    tell_emulated(given.machinery)
     put([run], given.machinery)
     with enough_memory("make batch_size smaller"):
         found = translated(given, chosen, sources.build(data), chrf, batch_size) | {"asked": count}
