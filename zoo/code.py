@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import sysconfig
 from collections.abc import Iterator
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -58,11 +58,13 @@ def modules_of(name: str) -> set[str]:
 
 
 def _read(name: str, top: str, files: dict[str, bytes]) -> None:
-    """Add the file of a module, and of what it imports, to `files`: those of the package `top`, and others that are no
-    library."""
+    """Add the file of a module, of the packages that it is in, which are run first, and of what it imports, to `files`:
+    those of the package `top`, and others that are no library."""
     package = name.partition(".")[0]
     if name in files or package == OWN:
         return
+    if package != name:
+        _read(name.rpartition(".")[0], top, files)
     file, inside = _place(name)
     if file is None or (package != top and _in_library(Path(file))):
         return
@@ -86,12 +88,15 @@ def _place(name: str) -> tuple[str | None, str | None]:
 
 
 def _found(name: str) -> ModuleSpec | None:
-    parent = name.rpartition(".")[0]
-    if not parent:
-        return PathFinder.find_spec(name)
-    package = sys.modules.get(parent) or _found(parent)
-    inside = getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None)
-    return None if inside is None else PathFinder.find_spec(name, list(inside))
+    """Where an import of it would find it, without the import of its package that `importlib.util` would begin with."""
+    parent, inside = name.rpartition(".")[0], None
+    if parent:
+        package = sys.modules.get(parent) or _found(parent)
+        inside = getattr(package, "__path__", None) or getattr(package, "submodule_search_locations", None)
+        if inside is None:
+            return None
+    specs = (finder.find_spec(name, inside) for finder in sys.meta_path)
+    return next((one for one in specs if one is not None), None)
 
 
 def _in_library(file: Path) -> bool:

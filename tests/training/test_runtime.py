@@ -178,7 +178,9 @@ def test_a_dtype_that_is_emulated_is_told_and_used_all_the_same(
     assert not resolve(AUTO, str(tmp_path), SHORT).advice()
 
 
-EMULATED = "as the processor has no instructions for it: runtime.dtype=float32 can be more than ten times as fast"
+EMULATED = (
+    "as torch has no fast products in it for this processor: runtime.dtype=float32 can be more than ten times as fast"
+)
 
 
 @pytest.mark.usefixtures("without_units")

@@ -105,9 +105,9 @@ class MixtureOfExperts(FFN):
         """Sort the assignments by expert, let each expert work on its run, add up what the experts of a token say."""
         routes = Routes(chosen)
         runs = runs_of(routes.dispatch(tokens), loads(chosen, len(self.experts)))
-        learning = torch.is_grad_enabled()  # then an expert without tokens too has a gradient: zeros
+        every = torch.is_grad_enabled() or torch.compiler.is_compiling()  # without tokens too: its gradient is zeros
         answers = [
-            expert(run[None], context)[0][0] if learning or len(run) else run
+            expert(run[None], context)[0][0] if every or len(run) else run
             for expert, run in zip(self.experts, runs, strict=True)
         ]
         return routes.combine(torch.cat(answers), gates)

@@ -61,7 +61,7 @@ def build_parts(experiment: Experiment, corpus: Corpus, machinery: Machinery) ->
     schedule = schedules.build(experiment.schedule)
     model = build_model(experiment.model, corpus.tokenizer.vocabulary, experiment.seed)
     refuse_limit(model, budget.context, "budget.context")
-    refuse_leaks(model)
+    refuse_leaks(model, budget.context)
     counted = costs(model, budget.context)
     for module in model.modules():
         if isinstance(module, Stack):

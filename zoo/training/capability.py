@@ -28,8 +28,8 @@ def bfloat16_pays(device: torch.device, cache: Path) -> bool:
 
 
 def emulated(device: torch.device, dtype: str) -> bool:
-    """Whether products in that dtype are made without the instructions for it: on a CPU with a tenth to a 250th of the
-    speed of float32. Of devices that are neither CPU nor CUDA nothing is known."""
+    """Whether torch has no products for that dtype on this device and makes them by a loop: on a CPU a tenth as fast as
+    in float32, and less. Of devices that are neither CPU nor CUDA nothing is known."""
     if device.type == "cuda":
         return dtype == "bfloat16" and not torch.cuda.is_bf16_supported(including_emulation=False)
     if device.type != "cpu" or dtype == "float32":

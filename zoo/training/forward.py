@@ -1,5 +1,4 @@
-"""From a task to its loss, with `runtime.logits` whole or in blocks; `zoo/training/logits.py` has the same two ways for
-scores, which need no gradients."""
+"""From a task to its loss, with `runtime.logits` whole or in blocks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

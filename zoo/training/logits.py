@@ -1,6 +1,5 @@
-"""Logits of the scored positions of a task, in their order, for what only scores: whole or in blocks, as `Whole` and
-`Blocks` of `zoo/training/forward.py` take them for a loss. A backward pass makes blocks another thing there: each goes
-through its gradients too before the next one is made."""
+"""Logits of the scored positions of a task, in their order, for what only scores: in blocks, or whole where the model
+is compiled. Those of a training step, whose blocks have gradients, are of `zoo/training/forward.py`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -66,8 +66,8 @@ class Machinery:
         if not emulated(torch.device(self.device), self.dtype):
             return ""
         return (
-            f"{self.dtype} is emulated here, as the processor has no instructions for it: runtime.dtype=float32 can be"
-            " more than ten times as fast"
+            f"{self.dtype} is emulated here, as torch has no fast products in it for this processor:"
+            " runtime.dtype=float32 can be more than ten times as fast"
         )
 
     def differs(self, before: Mapping[str, Any]) -> str:
