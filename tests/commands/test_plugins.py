@@ -2,7 +2,9 @@
 
 import sys
 from collections.abc import Callable
+from importlib.util import spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hydra import initialize_config_dir
@@ -206,7 +208,32 @@ def test_what_a_part_imports_when_it_acts_is_part_of_its_code(plugin: list[str],
     forget()
     assert len({*seen}) == 5
     assert seen[4] == seen[5]  # where `more` is imported no longer
+    (code / "my_help" / "__init__.py").write_text("raise SystemExit('nor is this')\n")
+    load_plugins("my_scale_part")
+    assert code_of(norms.get("my_scale")) not in seen  # what a package runs before its modules
+    forget()
     assert "my_help" not in sys.modules
+
+
+def test_what_an_editable_install_finds_is_part_of_the_code(
+    plugin: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies in no folder of the path: a finder of its own tells where."""
+    far = tmp_path / "far" / "my_far.py"
+    far.parent.mkdir()
+    place = spec_from_file_location("my_far", far)
+    finder = SimpleNamespace(find_spec=lambda name, path=None, target=None: place if name == "my_far" else None)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, finder])
+    lines = "import my_far\n        return self.gain"
+    (tmp_path / "code" / "my_scale_part.py").write_text(PART.replace("return self.gain", lines))
+    seen = set()
+    for factor in (11, 12):
+        far.write_text(f"FACTOR = {factor}")
+        forget()
+        load_plugins("my_scale_part")
+        seen.add(code_of(norms.get("my_scale")))
+    forget()
+    assert len(seen) == 2
 
 
 def test_a_run_folder_cannot_have_code_imported(
