@@ -224,7 +224,7 @@ def test_evaluations_are_swept_too(command: Command, trained: Callable[..., Path
     assert done.code == 2
     assert "batch_size=0 must be at least 1" in done.err
     assert not (tmp_path / "multirun.yaml").exists()
-    assert "there <job>.json has all overrides of a job\n" in done.out  # and it printed what it had to say
+    assert "/<job>.json has all overrides of a job\n" in done.out  # and it printed what it had to say
     assert [line.split() for line in done.out.splitlines() if line.startswith("0 ")] == [
         ["0", "bad", "input", "batch_size=0"]
     ]
@@ -236,7 +236,7 @@ def test_of_many_jobs_that_failed_the_first_are_told(tmp_path: Path, capsys: pyt
     said = capsys.readouterr().out.splitlines()
     assert said[0] == f"{tmp_path}: 90 failed"
     assert [line.split() for line in said[2:-1]] == [[str(job), "failed", f"seed={job}"] for job in range(10)]
-    assert said[-1] == "and 80 more; there <job>.json has all overrides of a job"
+    assert said[-1] == f"and 80 more; {tmp_path}/<job>.json has all overrides of a job"
 
 
 def test_two_sweeps_of_the_same_second_have_two_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

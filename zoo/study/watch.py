@@ -18,7 +18,7 @@ from zoo.errors import UserError
 from zoo.number import counted
 from zoo.study.pace import Pace
 from zoo.study.plan import Job
-from zoo.sweep.ending import name
+from zoo.sweep.ending import job_name
 from zoo.sweep.notes import OVER, Note, read_note
 from zoo.training.run import read_status
 
@@ -40,8 +40,8 @@ class Watch:
         self._before = {one: self._stamp(one) for one in self.jobs}
         notes = {one: read_note(self._file(one)) for one in self.jobs}
         fresh = [one for one, note in notes.items() if note is None or note.state not in ("done", "diverged")]
-        self._pace = Pace(fresh, total - done - len(jobs), beside)
-        self._beside = beside
+        resumed = [one for one in fresh if notes[one] is not None]
+        self._pace = Pace(fresh, resumed, total - done - len(jobs), beside)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, daemon=True)
 
@@ -55,7 +55,7 @@ class Watch:
     def _extent(self) -> str:
         before = len(self.jobs) - self._pace.fresh
         made = f", {before:,} of them made before" if before else ""
-        beside = f", {self._beside} at once" if self._beside > 1 else ""
+        beside = f", {self._pace.at_once:,} at once" if self._pace.at_once > 1 else ""
         time = "; how long they take is told after the first" if self._pace.will_tell else ""
         return f"{counted(self.total, 'run')}{made}{beside}{time}"
 
@@ -95,7 +95,7 @@ class Watch:
                     del self._before[number]
 
     def _tell(self, job: Job, note: Note) -> None:
-        named = name(job.variant, job.tuning, job.seed)
+        named = job_name(job.variant, job.tuning, job.seed)
         if note.state == "running":
             if job.job not in self._started and not note.found:  # its folder may be known at the first look
                 self._say(f"{named}: started")

@@ -25,7 +25,7 @@ def ending(path: Path, notes: Mapping[int, Note]) -> list[RenderableType]:
     ]
     bad = [note for note in notes.values() if note.state != "done"]
     study = path / "study.json"
-    names = {job["job"]: name(**job) for job in read_json(study)["jobs"]} if study.exists() else differing(notes)
+    names = {job["job"]: job_name(**job) for job in read_json(study)["jobs"]} if study.exists() else differing(notes)
     if bad:
         table = Table(box=None, header_style="bold", pad_edge=False)
         for column in ("job", "state", "run" if study.exists() else "overrides that differ"):
@@ -34,13 +34,13 @@ def ending(path: Path, notes: Mapping[int, Note]) -> list[RenderableType]:
             table.add_row(str(note.job), note.state, escape(names.get(note.job, "")))
         more = f"and {len(bad) - MOST:,} more; " if len(bad) > MOST else ""
         printed = ", <job>.log what it printed" if study.exists() else ""
-        lines += [table, escape(f"{more}there <job>.json has all overrides of a job{printed}")]
+        lines += [table, escape(f"{more}{path}/<job>.json has all overrides of a job{printed}")]
     if study.exists():
         lines.append(escape(f"verdicts: python evaluate.py study={os.path.relpath(path)}"))
     return lines
 
 
-def name(variant: str, tuning: Mapping[str, Any], seed: int, **others: object) -> str:
+def job_name(variant: str, tuning: Mapping[str, Any], seed: int, **others: object) -> str:
     """A job of a study in words. `others` is what else the study's file says of it."""
     tuned = [f"{key.rpartition('.')[2]} {value}" for key, value in tuning.items()]
     return ", ".join([variant, *tuned, f"seed {seed}"])
