@@ -112,7 +112,7 @@ def test_each_tuning_value_is_run_then_the_best_with_the_other_seeds(
     assert not (place / "runs").exists()
     done = command("train", *words)
     assert done.code == 1  # one diverged
-    assert "a: best of 3 is optimizer.lr=0.01" in done.out
+    assert "'a': best of 3 is optimizer.lr=0.01" in done.out
     jobs = json.loads((place / "runs" / "studies" / "mine" / "study.json").read_text())["jobs"]
     assert [(job["tuning"]["optimizer.lr"], job["seed"]) for job in jobs] == [
         (1e-9, 0),

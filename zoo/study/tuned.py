@@ -49,7 +49,9 @@ def tell_tuning(losses: Losses, best: Mapping[str, Mapping[str, Any]]) -> None:
     """Say what was chosen for each variant, and which are not run further."""
     for variant, found in losses.items():
         if variant not in best:
-            print(f"{variant}: no tuning value came to its end with every seed; it is not run further", file=sys.stderr)
+            print(
+                f"'{variant}': no tuning value came to its end with every seed; it is not run further", file=sys.stderr
+            )
             continue
         words = ", ".join(f"{key}={value}" for key, value in best[variant].items())
-        print(f"{variant}: best of {len(found)} is {words}, mean validation loss {min(found.values()):.4f}")
+        print(f"'{variant}': best of {len(found)} is {words}, mean validation loss {min(found.values()):.4f}")
