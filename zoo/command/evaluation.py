@@ -19,6 +19,9 @@ READS = {
 
 SCORING = frozenset({"data", "splits", "batches", "batch_size", "context", "tokenizer"})
 
+HAD = ALWAYS.union(SCORING, *READS.values()) - {"hydra", "data", "tokenizer"}
+"""The keys that every config of an evaluation has."""
+
 PATHS = ("run", "json", "cache", "attention.out", "generate.draft")
 """The keys that are set to a file or a folder; those of `data` start from the launch folder by themselves."""
 
@@ -26,6 +29,8 @@ PATHS = ("run", "json", "cache", "attention.out", "generate.draft")
 def asked_for(config: DictConfig, words: Iterable[str]) -> str | None:
     """The key that asks for something in place of scoring; None for scoring. `words` are those of the command line.
     Raises UserError for two such keys, and for a word that what is asked for does not read."""
+    if taken := sorted(HAD - {*map(str, config)}):
+        raise UserError(f"{taken[0]} cannot be left out of a config; leave the word ~{taken[0]} out")
     if OmegaConf.is_missing(config, "run"):
         raise UserError(
             "no value for run; give run=runs/<run>, or study=runs/studies/<study> for the report of a study"

@@ -10,9 +10,9 @@ import yaml
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from zoo.command.brackets import unmatched
 from zoo.command.groups import groups_of, refuse_added_group, refuse_several
-from zoo.command.keys import command_with, key_meant, key_named, keys_of
+from zoo.command.keys import command_with, key_meant, key_named, keys_of, values_chosen
+from zoo.command.unread import fault, reads
 from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES, GROUPS, choosing, group_of, part_at
@@ -60,10 +60,13 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
         return _no_key(found.group(1), command, words)
     if found := re.search(r"Could not override '([^']+)'", message):
         return _no_group(found.group(1), command)
+    if found := re.search(r"Could not delete from config\. The value of '([^']+)' is (.*) and not (.*)\.", message):
+        key, value, given = found.groups()
+        return f"'~{key}={given}' takes nothing away: {key} is {value}; leave the word out"
     if found := re.search(r"Could not delete (?:from config\. )?'([^'=]+)(=[^']*)?'", message):
         return _not_removed(found[1], found[2] or "", command, words)
     if found := re.search(r"Error merging override (~.*)", message):
-        return f"'{found[1]}' cannot be left out of a config; set another value"
+        return f"{found[1].lstrip('~').partition('=')[0]} cannot be left out of a config; set another value"
     if found := re.search(r"(?:value for argument|Sweep parameters) '((.+?)=.+)'(?:\n|$| requires)", message):
         word, key = found.group(1), found.group(2)
         listed = "" if key in groups_of(command) else f", or write a list as {key}=[a,b]"
@@ -129,9 +132,11 @@ def _not_removed(key: str, value: str, command: str, words: Sequence[str]) -> st
     if key in groups_of(command):
         what = "that option is not chosen" if value else "none of its options is chosen"
         return f"'~{key}{value}' takes nothing away: {what}; leave the word out"
-    if key in keys_of(command):
-        return f"'~{key}{value}' takes nothing away: {key} is null already; leave the word out"
-    return _no_key(key, command, words)
+    chosen = values_chosen(command, words)
+    if key not in chosen:
+        return _no_key(key, command, words)
+    what = "has no value" if chosen[key] == "???" else "is null already"
+    return f"'~{key}{value}' takes nothing away: {key} {what}; leave the word out"
 
 
 def _no_group(found: str, command: str) -> str:
@@ -158,30 +163,17 @@ def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> 
         key = "study" if (Path(word) / "study.json").exists() else "run"
         hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
-    unread = [word for word in words if "=" in word and not word.startswith("-") and not _reads(word)]
+    unread = [word for word in words if "=" in word and not word.startswith("-") and not reads(word)]
     what = f"the command line cannot be read at {unread[0]}" if unread else line
     key, _, value = (unread or ["data.path=my file, v=2.txt"])[0].partition("=")
     quoted = as_word(key, value)
-    if quoted in unread:  # nothing in its value is special
-        return f"{what}: '{key}' is no key; a value is set by key=value, as in {example}"
-    if problem := unmatched(value):
-        return f"{what}: {problem}; a text is quoted twice, as in {quoted}"
+    if problem := fault(f"{key}={value}"):
+        text = problem.startswith(("its ' is", 'its " is'))
+        return f"{what}: {problem}" + (f"; a text is quoted twice, as in {quoted}" if text else "")
     if re.fullmatch(r"\[[^\[\]{}'\"]+\]", value):
-        if not all(map(str.strip, value[1:-1].split(","))):
-            return f"{what}: its list has an empty entry"
         entries = ",".join(f'"{one.strip()}"' for one in value[1:-1].split(","))
         return f"{what} — quote each entry, as in {shlex.quote(f'{key}=[{entries}]')}"
     return f"{what} — quote special characters twice, as in {quoted}"
-
-
-def _reads(word: str) -> bool:
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
-    try:
-        OverridesParser.create().parse_override(word)
-    except HydraException:
-        return False
-    return True
 
 
 def _parent(key: str) -> str:

@@ -1,7 +1,7 @@
 """The keys and the groups that a command has, and which of them was meant by a word that is none."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from hydra.errors import HydraException
@@ -13,19 +13,33 @@ from zoo.errors import UserError
 from zoo.families import part_at
 
 
-@cache
-def keys_of(command: str, choosing: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Every key of the default config of `python <command>.py`, dotted; or of that with other options, which the words
-    `choosing` are. Raises Hydra's errors for those."""
+def keys_of(command: str) -> tuple[str, ...]:
+    """Every key of the default config of `python <command>.py`, dotted."""
+    return tuple(_values(command, ()))
 
-    def walk(node: object, prefix: str) -> Iterator[str]:
+
+def values_chosen(command: str, words: Sequence[str]) -> Mapping[str, object]:
+    """The same keys with their values, as they are with the options that `words` choose; a value that must be given is
+    '???'."""
+    groups = {*groups_of(command)}
+    heads = {one: one.partition("=")[0].partition("@")[0] for one in words}
+    choosing = tuple(one for one, head in heads.items() if head in groups or head == "hydra.searchpath")
+    try:
+        return _values(command, choosing)
+    except (HydraException, UserError):  # as for a sweep over options, whose jobs have different keys
+        return _values(command, ())
+
+
+@cache
+def _values(command: str, choosing: tuple[str, ...]) -> Mapping[str, object]:
+    def walk(node: object, prefix: str) -> Iterator[tuple[str, object]]:
         if isinstance(node, dict):
             for key, value in node.items():
                 yield from walk(value, f"{prefix}{key}.")
-        yield prefix[:-1]
+        yield prefix[:-1], node
 
-    keys = [key for key in walk(OmegaConf.to_container(compose_at_conf(command, list(choosing))), "") if key]
-    return tuple(key for key in keys if not (key.endswith(".name") and part_at(key)))
+    found = dict(walk(OmegaConf.to_container(compose_at_conf(command, list(choosing))), ""))
+    return {key: value for key, value in found.items() if key and not (key.endswith(".name") and part_at(key))}
 
 
 def key_named(word: str, command: str, words: Sequence[str] = ()) -> str:
@@ -57,14 +71,8 @@ def command_with(key: str, besides: str) -> str | None:
 
 def _places(command: str, words: Sequence[str]) -> list[str]:
     """Groups, and keys that have no keys inside; those that lie least deep come first."""
-    groups = {*groups_of(command)}
-    heads = {one: one.partition("=")[0].partition("@")[0] for one in words}
-    choosing = tuple(one for one, head in heads.items() if head in groups or head == "hydra.searchpath")
-    try:
-        keys = keys_of(command, choosing)
-    except (HydraException, UserError):  # as for a sweep over options, whose jobs have different keys
-        keys = keys_of(command)
-    found = {*keys} - {key.rpartition(".")[0] for key in keys} | groups
+    keys = values_chosen(command, words)
+    found = {*keys} - {key.rpartition(".")[0] for key in keys} | {*groups_of(command)}
     return sorted(found, key=lambda one: (one.count("."), one))
 
 

@@ -8,7 +8,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 
-from zoo.command.brackets import unmatched
+from zoo.command.unread import fault
 from zoo.errors import UserError
 
 
@@ -17,9 +17,10 @@ def parse_override(text: str) -> Override:
     try:
         return OverridesParser.create().parse_override(text)
     except HydraException as error:
-        _, equals, value = text.partition("=")
-        how = "quote special characters, as in key='value'" if equals else "a value is set by key=value"
-        raise UserError(f"'{text}' is no override: {unmatched(value) or how}") from error
+        how = "a value is set by key=value"
+        if "=" in text:
+            how = fault(text) or "quote special characters, as in key='value'"
+        raise UserError(f"'{text}' is no override: {how}") from error
 
 
 @cache
