@@ -427,7 +427,7 @@ def test_a_run_on_a_relative_path_goes_on_from_another_folder(command: Command, 
     done = command("train", f"resume='{folder}'", folder=elsewhere)
     assert done.code == 0, done.err
     assert lines(folder)[: len(before)] == before
-    assert json.loads((folder / "record.json").read_text())["overrides"] == list(options)
+    assert json.loads((folder / "record.json").read_text())["overrides"] == laid_over(options)
 
 
 def rewrite(checkpoint: Path, change: Callable[[dict], object]) -> None:

@@ -33,7 +33,7 @@ def test_bad_input_and_divergence_in_one_job_do_not_end_the_others(
     assert done.err.count("error: ") == 2
     table = [line.split(maxsplit=2) for line in done.out.splitlines() if line[:1].isdigit()]
     assert table == [["0", "diverged", "lr=1e+30, seed 0"], ["1", "bad", "input  lr=-1, seed 0"]]
-    assert "there <job>.json has all overrides of a job, <job>.log what it printed" in done.out
+    assert "/<job>.json has all overrides of a job, <job>.log what it printed" in done.out
     assert {path.name for path in tmp_path.iterdir()} == {text_name(options), ".cache", "runs"}
     (sweep,) = (tmp_path / "runs" / "sweeps").iterdir()
     assert {path.name for path in sweep.iterdir() if not path.name.startswith("runtime-")} == {

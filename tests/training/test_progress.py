@@ -111,6 +111,27 @@ def test_where_another_process_hands_signals_on_a_second_one_changes_nothing(sof
         signal.signal(signal.SIGTERM, before)
 
 
+def test_a_second_signal_while_the_first_is_taken_in_changes_nothing(monkeypatch):
+    before, set_handler, sent = signal.getsignal(signal.SIGTERM), signal.signal, []
+
+    def interrupted(number, handler):
+        found = set_handler(number, handler)
+        if interrupt.asked and not sent:  # between the handlers that are put back
+            sent.append(number)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return found
+
+    try:
+        end_once()
+        with Interrupt() as interrupt:
+            monkeypatch.setattr(signal, "signal", interrupted)
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert interrupt.asked
+        assert sent
+    finally:
+        set_handler(signal.SIGTERM, before)
+
+
 def test_in_another_thread_signals_stay_as_they_are():
     handler, seen = signal.getsignal(signal.SIGINT), []
 

@@ -54,9 +54,9 @@ class Interrupt:
         self._restore()
 
     def _restore(self) -> None:
-        for number, handler in self._before.items():
+        before, self._before = self._before, {}  # another signal may come in between, and finds nothing left to do
+        for number, handler in before.items():
             signal.signal(number, handler)
-        self._before.clear()
 
 
 @contextmanager
