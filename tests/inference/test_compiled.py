@@ -3,6 +3,7 @@
 import gc
 import logging
 import shutil
+import sys
 
 import pytest
 import torch
@@ -55,10 +56,26 @@ def test_a_compiled_step_is_the_plain_step_at_every_length_and_follows_the_weigh
     assert not any(one.nbytes() for one in copied)
 
 
+def noisy() -> None:
+    """What a compiler does that fails."""
+    print("said on the way", file=sys.stderr)
+    raise RuntimeError("no such kernel\nand where that was")
+
+
+@needs_compiler
 @pytest.mark.unchecked
-def test_what_a_compiled_step_cannot_serve_is_refused_in_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UserError, match="cannot be compiled"):
-        generate(model(ffn="moe"), draw(2, 3), max_new_tokens=3, compiled=True)
+def test_a_compiled_step_of_a_mixture_is_that_of_the_model_whatever_its_experts_get() -> None:
+    built, prompt = model(ffn="moe"), draw(2, 3)
+    assert torch.equal(*(generate(built, prompt, max_new_tokens=9, compiled=way) for way in (True, False)))
+
+
+@pytest.mark.unchecked
+def test_what_a_compiled_step_cannot_serve_is_refused_in_one_sentence(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch._inductor, "aoti_compile_and_package", lambda *_, **__: noisy())
+    with pytest.raises(UserError, match=r"cannot be compiled \(no such kernel\)"):
+        generate(model(), draw(2, 3), max_new_tokens=3, compiled=True)
     assert capfd.readouterr() == ("", "")
     assert not logging.root.manager.disable
     built, other = model(), model()
