@@ -72,8 +72,8 @@ def test_what_sees_both_sides_may(built: Callable[..., Model]) -> None:
 
 def test_a_leak_that_the_model_does_not_read_yet_is_seen_in_the_part(built: Callable[..., Model]) -> None:
     made = built(LEAKS["the mean of all"])
-    monkeyed = made.read
-    made.read = lambda *given, **named: (torch.zeros_like(monkeyed(*given, **named)[0]), {})  # type: ignore[method-assign]
+    read = made.read
+    made.read = lambda *given, **named: (torch.zeros_like(read(*given, **named)[0]), {})  # type: ignore[method-assign]
     with pytest.raises(UserError, match="lets the future in"):
         refuse_leaks(made, 16)
 

@@ -48,8 +48,7 @@ class CompiledStep:
     `CompiledStep.of(model, state)` makes one, or hands out that which was made for the like before, with the weights
     that the model has now.
 
-    Raises UserError for a model whose step depends on values (a mixture of experts), and where there is no compiler for
-    C++.
+    Raises UserError for a step that torch cannot compile, and where there is no compiler for C++.
     """
 
     _made: ClassVar[WeakKeyDictionary[Model, dict[Any, "CompiledStep"]]] = WeakKeyDictionary()
