@@ -72,6 +72,12 @@ class Memory:
         """Its positions, as keys."""
         return Sequence(self.positions, self.real, self.documents)
 
+    def apart(self) -> "Memory":
+        """The same with marks of its own, for a state that moves its rows in place: those of the text that was read
+        may be its caller's."""
+        real, documents = (None if one is None else one.clone() for one in (self.real, self.documents))
+        return Memory(self.states, self.positions, real, documents)
+
     def advance(self, count: int) -> None:
         """A memory stays as it is."""
 

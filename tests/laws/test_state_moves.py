@@ -44,6 +44,20 @@ def test_reordered_rows_go_on_as_the_rows_they_were(mixer: str, topology: str, p
             assert close(built(text, state=moved).logits, built(text, state=straight).logits)
 
 
+@pytest.mark.parametrize("topology", CAUSAL_TOPOLOGIES)
+def test_a_state_moves_nothing_of_its_caller(topology: str) -> None:
+    built, rows = model(topology=topology), [0, 1, 2]
+    real = real_of([LENGTH, 5, 9], LENGTH, "left")
+    inputs = {"tokens": draw(3, LENGTH), "padding": real, **sources(built, rows)}
+    before = {name: value.clone() for name, value in inputs.items()}
+    state = built.start(3, LENGTH + 1)
+    built(**inputs, state=state)
+    state.reorder(torch.tensor([2, 0, 1]))
+    built(draw(3, 1), state=state)
+    for name, value in inputs.items():
+        assert torch.equal(value, before[name]), name
+
+
 @pytest.mark.parametrize(("topology", "padded"), CASES)
 @pytest.mark.parametrize("mixer", OPTIONS["mixer"])
 def test_a_state_that_went_back_goes_on_as_if_it_had_never_been_further(

@@ -76,7 +76,7 @@ class EncoderDecoder(Topology):
         read = source.sequence
         memory = Memory(states, read.positions, read.real, read.documents)
         if state is not None:
-            state.memory = memory
+            state.memory = memory.apart()
         return memory, auxiliary
 
     def flops(self, queries: int, keys: int) -> int:
