@@ -83,20 +83,22 @@ def ours(job: str, size: Size, overrides: list[str]) -> tuple[Iterator[Any], int
     return steps, flops
 
 
-def peer(name: str, job: str, size: Size, dtype: torch.dtype, compiled: bool) -> Iterator[Any]:
-    """The usual loop around a model of another library."""
-    model, inputs, logits = PEERS[job, name](size)
-    model.train()
+def peer(name: str, job: str, size: Size, dtype: torch.dtype, compiled: bool, device: torch.device) -> Iterator[Any]:
+    """The usual loop around a model of another library, all of it on the device."""
+    model, (texts, named), logits = PEERS[job, name](size)
+    model.train().to(device)
+    texts, named = tuple(text.to(device) for text in texts), {key: value.to(device) for key, value in named.items()}
     targets = size.tokens(1)
     if job == "masked":
         targets = targets.masked_fill(size.tokens(3) >= 0.15 * size.vocabulary, -100)
+    targets = targets.to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, fused=compiled)
     forward = torch.compile(model) if compiled else model
-    autocast = nullcontext() if dtype is torch.float32 else torch.autocast("cpu", dtype)
+    autocast = nullcontext() if dtype is torch.float32 else torch.autocast(device.type, dtype)
     while True:
         optimizer.zero_grad()
         with autocast:
-            output = logits(forward(*inputs[0], **inputs[1]))
+            output = logits(forward(*texts, **named))
             loss = F.cross_entropy(output.flatten(0, 1), targets.flatten())
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)

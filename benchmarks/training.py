@@ -2,7 +2,8 @@
 
 Every contestant lives in a process of its own; rounds go A B C A B C, so that what else the machine does hits all of
 them. The table gives the median step of each, tokens a second, its share of the machine's limit (the fastest matrix
-product it was seen to make in this run, in any dtype), and memory on top of the imported libraries. What is emulated
+product it was seen to make in this run, in any dtype: its model FLOPs utilisation), and memory: on a CPU what comes on
+top of the imported libraries, on an accelerator, which is taken where there is one, that of tensors. What is emulated
 here (bfloat16 on many processors) takes hours: it is left out unless --modes asks for it.
 """
 
@@ -40,11 +41,12 @@ OURS = {
 class Contestant:
     """One row of the table."""
 
-    def __init__(self, who: str, mode: str, job: str, size: Size, threads: int):
+    def __init__(self, who: str, mode: str, job: str, size: Size, arguments: argparse.Namespace):
         self.who, self.mode, self.job = who, mode, job
-        asked: dict[str, Any] = {"who": who, "job": job, "size": asdict(size), "threads": threads}
+        machine = {"threads": arguments.threads, "device": str(arguments.device)}
+        asked: dict[str, Any] = {"who": who, "job": job, "size": asdict(size), **machine}
         if who == "ours":
-            asked["overrides"] = [*OURS[mode], f"runtime.threads={threads}"]
+            asked["overrides"] = [*OURS[mode], *(f"runtime.{key}={value}" for key, value in machine.items())]
         else:
             asked["dtype"], asked["compiled"] = MODES[mode]
         self.process = subprocess.Popen(
@@ -71,27 +73,37 @@ class Contestant:
         self.process.wait()
 
 
-def here(modes: list[str] | None) -> list[str]:
+def device(name: str) -> torch.device:
+    """One that is here."""
+    try:
+        return torch.zeros(1, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise argparse.ArgumentTypeError(f"{name} cannot be used here; cpu always can") from error
+
+
+def here(modes: list[str] | None, device: torch.device) -> list[str]:
     """The modes that were asked for; if none were, those whose dtype is not emulated here, and a line on the others."""
     if modes is not None:
         return modes
-    slow = [mode for mode, (dtype, _) in MODES.items() if emulated(torch.device("cpu"), dtype)]
+    slow = [mode for mode, (dtype, _) in MODES.items() if emulated(device, dtype)]
     if slow:
         print(f"left out: {', '.join(slow)}, whose dtype is emulated here and far slower; --modes asks for them")
     return [mode for mode in MODES if mode not in slow]
 
 
-def products(width: int, rows: int, seconds: float = 0.3) -> dict[str, float]:
+def products(width: int, rows: int, device: torch.device, seconds: float = 0.3) -> dict[str, float]:
     """GFLOP/s of the best of many matrix products of this width, per dtype that is not emulated."""
     best = {}
     for dtype in (torch.float32, torch.bfloat16):
-        if emulated(torch.device("cpu"), str(dtype).removeprefix("torch.")):
+        if emulated(device, str(dtype).removeprefix("torch.")):
             continue
-        a, b = torch.randn(rows, width).to(dtype), torch.randn(4 * width, width).to(dtype)
+        a, b = (torch.randn(shape, device=device).to(dtype) for shape in ((rows, width), (4 * width, width)))
         fastest, end = float("inf"), time.perf_counter() + seconds
         while time.perf_counter() < end:
             began = time.perf_counter()
             a @ b.T
+            if device.type != "cpu":
+                torch.accelerator.synchronize(device)
             fastest = min(fastest, time.perf_counter() - began)
         best[str(dtype).removeprefix("torch.")] = 2 * rows * 4 * width * width / fastest / 1e9
     return best
@@ -101,12 +113,12 @@ def race(job: str, size: Size, arguments: argparse.Namespace) -> list[dict[str, 
     """All contestants of a job, round by round; a result per row."""
     peers = [name for at, name in PEERS if at == job]
     entries = [("ours", mode) for mode in arguments.ours] + [(name, mode) for name in peers for mode in arguments.modes]
-    rows = [Contestant(who, mode, job, size, arguments.threads) for who, mode in entries]
+    rows = [Contestant(who, mode, job, size, arguments) for who, mode in entries]
     for row in rows:
         row.run(arguments.warmup, keep=False)
     limits = []
     for _ in range(arguments.rounds):
-        limits.append(products(size.width, size.rows * size.length))
+        limits.append(products(size.width, size.rows * size.length, arguments.device))
         for row in rows:
             row.run(arguments.steps, keep=True)
     limit = {dtype: max(one[dtype] for one in limits) for dtype in limits[0]}
@@ -182,14 +194,16 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=4, help="steps of each contestant in a round")
     parser.add_argument("--warmup", type=int, default=4)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--device", type=device, default=str(torch.accelerator.current_accelerator() or "cpu"))
     parser.add_argument("--json", type=Path, default=None, help="where to save all figures")
     arguments = parser.parse_args()
-    arguments.modes = here(arguments.modes)
+    arguments.modes = here(arguments.modes, arguments.device)
     torch.set_num_threads(arguments.threads)
     results = [one for job in arguments.jobs for width in arguments.widths for one in race(job, Size(width), arguments)]
     show(results)
     if arguments.json is not None:
         machine = {"processor": platform.processor(), "torch": torch.__version__, "threads": arguments.threads}
+        machine["device"] = str(arguments.device)
         text = json.dumps({"machine": machine, "command": sys.argv[1:], "rows": results}, indent=1)
         arguments.json.write_text(text + "\n")
 

@@ -24,20 +24,26 @@ def main(asked: dict[str, Any]) -> None:
 
     warnings.filterwarnings("ignore")
     torch.set_num_threads(asked["threads"])
+    device = torch.device(asked["device"])
     size, flops = Size(**asked["size"]), None
     before = _resident()
     if asked["who"] == "ours":
         steps, flops = ours(asked["job"], size, asked["overrides"])
     else:
         dtype = getattr(torch, asked["dtype"])
-        steps = peer(asked["who"], asked["job"], size, dtype, asked["compiled"])
+        steps = peer(asked["who"], asked["job"], size, dtype, asked["compiled"], device)
     for line in sys.stdin:
         seconds = []
         for _ in range(json.loads(line)["steps"]):
             began = time.perf_counter()
             next(steps)
+            if device.type != "cpu":
+                torch.accelerator.synchronize(device)
             seconds.append(time.perf_counter() - began)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10 - before
+        if device.type == "cpu":
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10 - before
+        else:
+            peak = torch.accelerator.max_memory_allocated(device) / 2**20
         sys.stderr.flush()
         print(json.dumps({"seconds": seconds, "flops": flops, "mib": peak}), file=out, flush=True)
 
