@@ -1,5 +1,7 @@
 """A part of the user's own, from a folder outside the checkout."""
 
+import shlex
+import signal
 import sys
 from collections.abc import Callable
 from importlib.util import spec_from_file_location
@@ -16,8 +18,10 @@ from tests.commands.started import Started
 from zoo.code import code_of
 from zoo.errors import UserError
 from zoo.norm import norms
+from zoo.page import markdown
 from zoo.paths import CONF
 from zoo.plugins import load_plugins, plugin_names
+from zoo.study.report.page import built
 
 PART = '''
 import torch
@@ -63,6 +67,7 @@ def test_a_plugin_trains_and_is_loaded_only_when_it_is_named(
     )
     assert done.code == 0, done.err
     (folder,) = (tmp_path / "runs").iterdir()
+    assert f"python evaluate.py run=runs/{folder.name} 'plugins=[my_scale_part]'\n" in done.out + done.err
     gains = [
         p for name, p in zoo.load(folder, plugins=["my_scale_part"]).model.named_parameters() if name.endswith("gain")
     ]
@@ -71,6 +76,25 @@ def test_a_plugin_trains_and_is_loaded_only_when_it_is_named(
     forget()
     with pytest.raises(UserError, match=r"my_scale.*plugins"):
         zoo.load(folder)
+
+
+def test_an_interrupted_run_with_a_plugin_goes_on_as_it_says(
+    command: Command, text: Path, tmp_path: Path, plugin: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*arguments: object, **keys: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+    forget()
+    monkeypatch.setattr("zoo.jobs.job.score", ended)
+    done = command("train", *plugin, "model/norm=my_scale", "data=text", f"data.path='{text}'", *TINY)
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(str(tmp_path / "code"))
+    assert done.code == 130, done.err
+    words = shlex.split(done.err.rstrip().partition("Go on with: python train.py ")[2])
+    forget()
+    done = command("train", *words)
+    assert done.code == 0, done.err
+    assert done.out.rstrip().endswith(" 'plugins=[my_scale_part]'")
 
 
 def forget() -> None:
@@ -145,6 +169,10 @@ def test_a_study_whose_plugin_is_broken_is_refused_and_what_it_did_is_still_know
     done = command("train", *options)
     assert done.code == 0, done.err
     folder = tmp_path / "runs" / "studies" / "own"
+    row = markdown(built(folder).page).partition("| mine | `python train.py ")[2]
+    forget()
+    again = command("train", *shlex.split(row.partition("`")[0]))
+    assert "done already" in again.out + again.err
     before = {file.name: file.read_bytes() for file in folder.glob("*.json")}
     assert {"0.json", "1.json", "study.json"} <= before.keys()
     part = tmp_path / "code" / "my_scale_part.py"

@@ -668,6 +668,7 @@ def test_one_variant_is_no_comparison(tmp_path: Path) -> None:
     ("break_it", "sentence"),
     [
         (lambda folder: (folder / "study.json").write_text("{"), "study.json is damaged"),
+        (lambda folder: _edit(folder, command="train.py '"), "its command cannot be read as one (No"),
         (lambda folder: (folder / "study.json").write_text("[]"), "holds no object"),
         (lambda folder: (folder / "study.json").write_text('{"format": 9}'), "has format 9"),
         (lambda folder: _edit(folder, variants=[{"name": 3}]), "name is 3"),

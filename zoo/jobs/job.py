@@ -1,13 +1,15 @@
 """One run: fit, log, score, save; and how it ended."""
 
 import math
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal
 
 from rich.console import RenderableType
 
+from zoo.command.overrides import key_of
 from zoo.data.corpus import Corpus
 from zoo.data.told import told
 from zoo.errors import UserError
@@ -34,6 +36,11 @@ HeldOut = Literal["validation", "test"]
 HELD_OUT: tuple[HeldOut, ...] = ("validation", "test")
 
 
+def _plugins(overrides: Sequence[str]) -> str:
+    """The words that name modules of the user's own, as the next command needs them: a run folder imports none."""
+    return "".join(f" {shlex.quote(one)}" for one in overrides if key_of(one) == "plugins")
+
+
 class Job:
     """The parts of one run and its folder, which is written to only by `run`. `node` is the config as it is written."""
 
@@ -52,7 +59,7 @@ class Job:
         self.saved = start
         self.display = Display(steps=steps, start=start, every=self.experiment.record.log_every)
         here = {"machinery": self.machinery.as_dict(), **environment()}
-        resumed = {"overrides": about["overrides"], **here}
+        resumed, plugins = {"overrides": about["overrides"], **here}, _plugins(about["overrides"])
         about = {**about, **self._record(), **here}
         folder.start(self.node, about, step=start, lines=self.state.lines, resumed=resumed)
         since = f", from step {start}" if start else ""
@@ -77,10 +84,10 @@ class Job:
             with suppress(UserError):  # a full disk takes no status either, and must not hide what happened
                 self._end(error)
             if isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt(how_to_resume(folder.path, self.saved)) from None
+                raise KeyboardInterrupt(how_to_resume(folder.path, self.saved, plugins)) from None
             raise
         show(*self.tables)
-        self.display.say(f"done: {folder.path}    python evaluate.py {as_word('run', str(folder.path))}")
+        self.display.say(f"done: {folder.path}    python evaluate.py {as_word('run', str(folder.path))}{plugins}")
 
     def _end(self, error: BaseException) -> None:
         """Say in the folder why the run did not come to its end."""

@@ -1,5 +1,6 @@
 """What a study asks: study.json, or what can be told from a folder of runs."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,6 +116,10 @@ def read_question(file: Path) -> Question:
         jobs=tuple(_job(one) for one in reader.each("jobs")),
     )
     read_metric(question.metric, f"{file}: metric")
+    try:
+        shlex.split(question.command)
+    except ValueError as error:
+        raise UserError(f"{file} is damaged: its command cannot be read as one ({error})") from error
     known = set(question.names)
     named = [question.reference, *(job.variant for job in question.jobs)]
     named += [one.against for one in question.variants if one.against is not None]

@@ -74,6 +74,7 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, present)
 
 
-def how_to_resume(folder: Path, step: int) -> str:
-    """What to say after an interruption, when the newest checkpoint is that of `step`."""
-    return f"interrupted; step {step} is saved. Go on with: python train.py {as_word('resume', str(folder))}"
+def how_to_resume(folder: Path, step: int, plugins: str = "") -> str:
+    """What to say after an interruption, when the newest checkpoint is that of `step`. `plugins` are the words of the
+    command line that name the modules of the user's own."""
+    return f"interrupted; step {step} is saved. Go on with: python train.py {as_word('resume', str(folder))}{plugins}"

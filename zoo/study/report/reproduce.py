@@ -17,13 +17,14 @@ def section(findings: Findings) -> Section:
             "The whole study, which finds the runs that there are and makes what is missing:",
             Code(question.command),
         ]
+    searched = [word for word in shlex.split(question.command) if word.startswith("hydra.searchpath=")]
     rows: list[list[Cell]] = []
     for name in question.names:
         runs = [run for _, run in sorted(evidence.accepted.get(name, {}).items())]
         runs = runs or [run for run in evidence.runs if run.variant == name][:1]
         if not runs:
             continue
-        words = [word for word in runs[0].overrides if not word.startswith("seed=")]
+        words = [*searched, *(word for word in runs[0].overrides if not word.startswith("seed="))]
         seeds = ",".join(str(run.seed) for run in runs)
         several = " -m" if len(runs) > 1 else ""
         command = shlex.join(["python", "train.py"]) + several + "".join(f" {shlex.quote(word)}" for word in words)
