@@ -189,13 +189,14 @@ def test_the_benchmark_leaves_out_what_is_emulated_unless_it_is_asked_for(
 ) -> None:
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     benchmark = runpy.run_path(str(ROOT / "benchmarks" / "training.py"))
-    assert benchmark["here"](["bfloat16 compiled"]) == ["bfloat16 compiled"]
+    cpu = torch.device("cpu")
+    assert benchmark["here"](["bfloat16 compiled"], cpu) == ["bfloat16 compiled"]
     assert not capsys.readouterr().out
-    assert benchmark["here"](None) == ["float32", "float32 compiled"]
+    assert benchmark["here"](None, cpu) == ["float32", "float32 compiled"]
     assert "left out: bfloat16 compiled, whose dtype is emulated here" in capsys.readouterr().out
-    assert [*benchmark["products"](16, 8, seconds=0.001)] == ["float32"]
+    assert [*benchmark["products"](16, 8, cpu, seconds=0.001)] == ["float32"]
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
-    assert benchmark["here"](None) == ["float32", "float32 compiled", "bfloat16 compiled"]
+    assert benchmark["here"](None, cpu) == ["float32", "float32 compiled", "bfloat16 compiled"]
     assert not capsys.readouterr().out
 
 
