@@ -122,6 +122,7 @@ def test_what_was_meant_is_said_in_one_sentence(
         ("train", ("seed=1", "++seed=2"), "seed=1 and ++seed=2 set seed twice"),
         ("train", ("++seed=1", "++seed=2"), "++seed=1 and ++seed=2 set seed twice"),
         ("train", ("plugins=[a,b]", "plugins=[b,c]"), "set plugins twice; write one list, plugins=[a,b,c]"),
+        ("train", ("hydra/launcher=basic", "hydra/launcher=forked"), "set hydra/launcher twice; leave one of them out"),
         ("train", ("hydra.searchpath=[a]", "hydra.searchpath=[b]"), "write one list, hydra.searchpath=[a,b]"),
     ],
 )
@@ -146,7 +147,6 @@ def test_two_values_of_one_key_are_refused(
         ("seed=1", "seed=1"),
         ("-m", "seed=1,2"),
         ("++seed=1", "++seed=1"),
-        ("hydra/launcher=basic", "hydra/launcher=forked"),
         ("--cfg=job", "--cfg=hydra"),
         ("model/norm=rmsnorm", "model/norm@model.norm=layernorm"),
     ],

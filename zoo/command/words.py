@@ -33,11 +33,11 @@ def split_words(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
 
 def refuse_two_values(words: Sequence[str]) -> None:
     """Raise UserError for a key that two words give different values: Hydra would take the last and say nothing. ++key
-    is the same key; Hydra's own groups, and words with one + or a ~, are left to it."""
+    is the same key; words with one + or a ~ are left to it."""
     given: dict[str, str] = {}
     for word in words:
         key, equals, _ = word.removeprefix("++").partition("=")
-        if equals and re.match(r"\w", key) and not key.startswith("hydra/") and given.setdefault(key, word) != word:
+        if equals and re.match(r"\w", key) and given.setdefault(key, word) != word:
             plugins, folders, _ = split_words([one.removeprefix("++") for one in (given[key], word)])
             listed = ",".join(dict.fromkeys(plugins or folders))
             advice = f"write one list, {key}=[{listed}]" if listed else "leave one of them out"
