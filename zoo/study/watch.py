@@ -105,7 +105,7 @@ class Watch:
             self.done += 1
             self._bar.update(self._task, completed=self.done)
         took = "" if note.seconds is None else f" in {_clock(note.seconds)}"
-        ended = "was there already" if note.found and note.state == "done" else f"{note.state}{took}"
+        ended = "was there already" if note.found and note.ended == "done" else f"{note.ended}{took}"
         self._say(f"[{self.done}/{self.total}] {named}: {ended}{_loss(self.folder, note)}")
         if note.message:
             text = f"error: {note.message}  [{named}]"
@@ -113,7 +113,7 @@ class Watch:
 
     def _time(self, note: Note, stamp: int) -> None:
         if note.state in OVER:
-            seconds = None if note.found else note.seconds
+            seconds = None if note.found or note.again else note.seconds
             if text := self._pace.ended(note.job, stamp, seconds, note.state == "done"):
                 self._say(text)
         elif note.state == "running" and note.folder is not None:
@@ -135,7 +135,7 @@ def scores_of(folder: Path, note: Note) -> dict[str, dict[str, float]]:
 
 
 def _loss(folder: Path, note: Note) -> str:
-    loss = scores_of(folder, note).get("validation", {}).get("loss")
+    loss = None if note.again else scores_of(folder, note).get("validation", {}).get("loss")
     return "" if loss is None else f", validation loss {loss:.4f}"
 
 

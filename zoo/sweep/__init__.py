@@ -91,7 +91,7 @@ def tell(run: Path, match: Mapping[str, Any] | None, found: bool) -> None:
     root = folder()
     if _notes and root is not None:
         note = _notes[-1]
-        note.folder, note.match, note.found = os.path.relpath(run.absolute(), root), match, found
+        note.tell(os.path.relpath(run.absolute(), root), match, found)
         note.write(root)
 
 
@@ -110,6 +110,7 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
         return
     overrides = [one for one in hydra.overrides.task if not one.startswith("fail_fast=")]
     note = Note(int(os.environ.get(NUMBER, hydra.job.num)), overrides)
+    note.remember(root)
     note.write(root)
     _notes.append(note)
     try:
@@ -128,7 +129,7 @@ def one_of_many(function: Callable[[Any], Any], config: Any) -> None:
             raise
     finally:
         _notes.clear()
-    if study and note.state not in ("done", "interrupted") and config.get("fail_fast"):
+    if study and note.ended not in ("done", "interrupted") and config.get("fail_fast"):
         stop(root)
     if note.message and not study:
         print(f"error: {note.message}  [job {note.job}: {' '.join(note.overrides)}]", file=sys.stderr, flush=True)
@@ -166,9 +167,9 @@ def report() -> int:
         return 0
     for note in notes.values():
         if note.state == "running":  # it ended, and the disk did not take the word
-            note.state = "interrupted"
+            note.over("interrupted")
     show(*ending(path, notes))
-    failed = {note.state for note in notes.values()} - {"done"}
+    failed = {note.ended for note in notes.values()} - {"done"}
     return 0 if not failed else 2 if failed == {"bad input"} else 1
 
 

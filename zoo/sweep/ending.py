@@ -19,11 +19,11 @@ MOST = 10
 
 def ending(path: Path, notes: Mapping[int, Note]) -> list[RenderableType]:
     """Lines and a table for the terminal."""
-    counts = Counter(note.state for note in notes.values())
+    counts = Counter(note.ended for note in notes.values())
     lines: list[RenderableType] = [
         escape(f"{path}: {', '.join(f'{count} {state}' for state, count in counts.items())}")
     ]
-    bad = [note for note in notes.values() if note.state != "done"]
+    bad = [note for note in notes.values() if note.ended != "done"]
     study = path / "study.json"
     names = {job["job"]: job_name(**job) for job in read_json(study)["jobs"]} if study.exists() else differing(notes)
     if bad:
@@ -31,7 +31,7 @@ def ending(path: Path, notes: Mapping[int, Note]) -> list[RenderableType]:
         for column in ("job", "state", "run" if study.exists() else "overrides that differ"):
             table.add_column(column, overflow="fold")
         for note in bad[:MOST]:
-            table.add_row(str(note.job), note.state, escape(names.get(note.job, "")))
+            table.add_row(str(note.job), note.ended, escape(names.get(note.job, "")))
         more = f"and {len(bad) - MOST:,} more; " if len(bad) > MOST else ""
         printed = ", <job>.log what it printed" if study.exists() else ""
         lines += [table, escape(f"{more}{path}/<job>.json has all overrides of a job{printed}")]

@@ -34,10 +34,15 @@ class Note:
     state: str = "running"
     message: str = ""
     folder: str | None = None
-    """Of its run, relative to the folder of the sweep; None while unknown."""
+    """Of its run, relative to the folder of the sweep; None while unknown. That of an earlier start, until this one
+    tells which run it is."""
     match: Mapping[str, Any] | None = None
     found: bool = False
     """Whether the run was there already, finished."""
+    before: str | None = None
+    """How the run of an earlier start had ended, until this one tells which run it is."""
+    again: str | None = None
+    """How this start ended, when it never told: `state` is that of the earlier one then."""
     started: float = field(default_factory=time.time)
     seconds: float | None = None
     pid: int = field(default_factory=os.getpid)
@@ -47,10 +52,31 @@ class Note:
         """Replace the file of the job. Raises UserError when the disk refuses."""
         write_whole(root / f"{self.job}.json", (json_text(vars(self), indent=1) + "\n").encode())
 
+    @property
+    def ended(self) -> str:
+        """How the last start ended."""
+        return self.again or self.state
+
+    def remember(self, root: Path) -> None:
+        """Keep what the note of an earlier start says of a run that had come to its end: whatever becomes of this start
+        before it tells its own, there is that one."""
+        earlier = read_note(root / f"{self.job}.json")
+        if earlier is not None and earlier.overrides == self.overrides and earlier.state in ("done", "diverged"):
+            self.folder, self.match, self.before = earlier.folder, earlier.match, earlier.state
+
+    def tell(self, folder: str, match: Mapping[str, Any] | None, found: bool) -> None:
+        """Which run it is."""
+        self.folder, self.match, self.found, self.before = folder, match, found, None
+
     def end(self, root: Path, state: str, message: str = "") -> None:
         """Say how the job ended, and when."""
-        self.state, self.message, self.seconds = state, message, round(time.time() - self.started, 3)
+        self.message, self.seconds = message, round(time.time() - self.started, 3)
+        self.over(state)
         self.write(root)
+
+    def over(self, state: str) -> None:
+        """It ended so."""
+        self.state, self.again = (state, None) if self.before is None else (self.before, state)
 
     def interrupt(self) -> None:
         """Ask the job to save and end; one on another machine is not asked."""
@@ -96,7 +122,8 @@ def renumber(root: Path, numbers: Mapping[tuple[str, ...], int]) -> None:
         if number is not None and before not in kept:
             note = old[before]
             note.job = number
-            note.state = "interrupted" if note.state == "running" else note.state
+            if note.state == "running":
+                note.over("interrupted")
             note.write(root)
 
 
