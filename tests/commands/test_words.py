@@ -62,6 +62,9 @@ TRAIN = {
     "seeds of a study": (("study=ladder", "seeds=0,1", "dry_run=true"), "(did you mean seed?)"),
     "a variant of a study": (("study=ladder", "variant=RoPE"), "study=ladder runs all its variants"),
     "the beginning of a run": (("resume=runs/modern",), "is no run folder (did you mean runs/modern-1a?)"),
+    "an option of another group": (("model=rope",), "no model 'rope' (did you mean model/position=rope?); choose"),
+    "what is absent in another group": (("model/mixer=none",), "no model/mixer 'none'; choose from gqa"),
+    "an option alone": (("llama",), "'llama' sets nothing (did you mean model=llama?); a value"),
     "a path alone": (("runs/modern-1a",), "'runs/modern-1a' sets nothing; a value is set by key=value"),
     "a folder of configs that is none": (("hydra.searchpath=[file://nope]",), "hydra.searchpath: no folder nope"),
 }
@@ -162,6 +165,7 @@ def test_words_that_are_not_two_values_of_one_key_go_on(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("list", "rope"), "error: no family 'rope' (did you mean model/position=rope?); choose from topology"),
         (("shw",), "error: no command 'shw' (did you mean show?); choose from list, show"),
         (("--foo",), "error: unrecognized arguments: --foo; `python -m zoo --help`"),
         (("show", "hydra.searchpath=[nope]"), "error: hydra.searchpath: no folder nope"),

@@ -32,6 +32,14 @@ def options_of(group: str, words: Sequence[str] = ()) -> list[str]:
     return sorted({file.stem for root in roots for file in (root / group).glob("[!_]*.yaml")})
 
 
+def option_meant(word: str, command: str, words: Sequence[str] = ()) -> str:
+    """' (did you mean model/position=rope?)' of `rope`: the groups that have an option of that name, at most three;
+    else nothing. `none` is something else in each group."""
+    groups = () if word == "none" else groups_of(command)
+    found = [f"{group}={word}" for group in groups if word in options_of(group, words)]
+    return f" (did you mean {' or '.join(found[:3])}?)" if found else ""
+
+
 def refuse_no_option(override: str, command: str, words: Sequence[str]) -> None:
     """Raise UserError for an override, one of the words of a command, that gives a group, or the place of a part, what
     is no name of an option."""

@@ -10,7 +10,7 @@ import yaml
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from zoo.command.groups import groups_of, refuse_added_group, refuse_several
+from zoo.command.groups import groups_of, option_meant, refuse_added_group, refuse_several
 from zoo.command.keys import command_with, key_meant, key_named, keys_of, values_chosen
 from zoo.command.unread import fault, reads
 from zoo.command.words import split_words
@@ -54,7 +54,7 @@ def translate(message: str, command: str, words: Sequence[str]) -> str:
                 " it, laid out like conf/, by 'hydra.searchpath=[folder]'"
             )
         choices = [name for name in listed.split() if not name.startswith("_")]
-        meant = did_you_mean(option, choices)
+        meant = did_you_mean(option, choices) or option_meant(option, command, words)
         return f"no {group} '{option}'{meant}; choose from {', '.join(choices)}{'' if meant else _of_own(group, words)}"
     if found := re.search(r"Could not override '([^']+)'\.\nTo append to your config use", message):
         return _no_key(found.group(1), command, words)
@@ -161,7 +161,8 @@ def _unreadable(line: str, message: str, command: str, words: Sequence[str]) -> 
     if (found := re.search(r"override '([^=']+)'", line)) and "=" not in found.group(1):
         word = found.group(1)
         key = "study" if (Path(word) / "study.json").exists() else "run"
-        hint = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
+        a_run = f" (did you mean {key}={word}?)" if command == "evaluate" else ""
+        hint = option_meant(word, command, words) or a_run
         return f"'{word}' sets nothing{hint}; a value is set by key=value, as in {example}"
     unread = [word for word in words if "=" in word and not word.startswith("-") and not reads(word)]
     what = f"the command line cannot be read at {unread[0]}" if unread else line

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from zoo.command.groups import option_meant
 from zoo.command.words import split_words
 from zoo.errors import UserError
 from zoo.families import FAMILY_PACKAGES
@@ -29,7 +30,7 @@ def print_list(words: Sequence[str], as_json: bool = False) -> None:
     plugins, searchpath, families = split_words(words)
     for family in families:
         if family not in FAMILY_PACKAGES:
-            hint = did_you_mean(family, FAMILY_PACKAGES)
+            hint = did_you_mean(family, FAMILY_PACKAGES) or option_meant(family, "train")
             raise UserError(f"no family '{family}'{hint}; choose from {', '.join(FAMILY_PACKAGES)}")
     entries = catalogue(plugins, [Path(path) for path in searchpath])
     rows = [_row(entry) for entry in entries if not families or entry.family in families]
