@@ -54,9 +54,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """What every test starts from, before its fixtures and whatever the test before has left: two workers on two cores
-    have one thread each, so that they do not fight; torch's luck is that of a test alone; shapes are checked or not; and
-    no sweep in this process has left its config, with the folder that paths would start from. A hook: fixtures take as
-    long as a small test."""
+    have one thread each, so that they do not fight; torch's luck is that of the test alone; shapes are checked or not;
+    and no sweep in this process has left its config, with the folder that paths would start from. A hook: fixtures take
+    as long as a small test."""
     import torch
 
     if torch.get_num_threads() != 1:
