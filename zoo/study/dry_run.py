@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from omegaconf import DictConfig
+from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from zoo.accounting import Costs
@@ -16,6 +18,7 @@ from zoo.jobs.prepared import Prepared, prepare
 from zoo.matching.apply import as_words
 from zoo.number import counted
 from zoo.study.plan import Job, Plan
+from zoo.study.variants import Variant
 from zoo.terminal import show
 from zoo.training.loop import fit
 from zoo.training.scoring import score
@@ -43,9 +46,8 @@ def dry_run(plan: Plan, compose: Callable[[Sequence[str]], DictConfig], side_by_
     for column in ("variant", "runs", "tuned", "parameters", "FLOPs/token", "tokens", "seconds"):
         table.add_column(column, justify="left" if column == "variant" else "right")
     total, words = 0.0, []
-    for variant in plan.study.variants:
+    for variant, one in _estimates(plan, jobs, compose):
         mine = [job for job in jobs if job.variant == variant.name]
-        one = estimate(compose(mine[0].overrides), mine[0])
         costs = one.costs
         numbers = (f"{costs.parameters:,}", f"{costs.flops_per_token:,.0f}", f"{one.tokens:,}", f"{one.seconds:.1f}")
         table.add_row(escape(variant.name), str(len(mine)), str(len({str(job.tuning) for job in mine})), *numbers)
@@ -56,6 +58,18 @@ def dry_run(plan: Plan, compose: Callable[[Sequence[str]], DictConfig], side_by_
     wall = total / side_by_side
     lasts = f"{total:,.0f} s of work, about {wall / 60:,.1f} min with {side_by_side} at once"
     show(f"{counted(len(jobs), 'run')}, {'seed' if len(plan.study.seeds) == 1 else 'seeds'} {seeds}: {lasts}")
+
+
+def _estimates(
+    plan: Plan, jobs: Sequence[Job], compose: Callable[[Sequence[str]], DictConfig]
+) -> list[tuple[Variant, Estimate]]:
+    """Of each variant, with a bar on a terminal meanwhile."""
+    console = Console(stderr=True)
+    columns = (TextColumn("making a few steps of each"), BarColumn(), MofNCompleteColumn(), TextColumn("variants"))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        firsts = [next(job for job in jobs if job.variant == one.name) for one in plan.study.variants]
+        made = [estimate(compose(job.overrides), job) for job in bar.track(firsts)]
+    return [*zip(plan.study.variants, made, strict=True)]
 
 
 def estimate(config: DictConfig, job: Job) -> Estimate:
