@@ -10,8 +10,9 @@ from zoo.study.basis import SCORED, common_basis, difference, scored
 from zoo.study.choice import Choice, choose, values_of
 from zoo.study.loading import Loaded
 from zoo.study.question import Question
-from zoo.study.run import OVER, Run, Unread
+from zoo.study.run import Run, Unread
 from zoo.study.same_code import common_code, other_code
+from zoo.sweep.notes import CONCLUDED
 
 BySeed = Mapping[int, Run]
 
@@ -54,7 +55,7 @@ class Evidence:
 def sort_out(loaded: Loaded) -> Evidence:
     """Choose the tuning of each variant, and set apart what can't be compared with the reference."""
     question, choices = loaded.question, choose(loaded.question, loaded.runs)
-    chosen = [run for run in loaded.runs if run.state in OVER and _is_chosen(run, choices)]
+    chosen = [run for run in loaded.runs if run.state in CONCLUDED and _is_chosen(run, choices)]
     common = common_basis([run for run in chosen if run.variant == question.reference] or chosen)
     targets, owners, code = _targets(question, chosen), _owners(question, chosen), common_code(chosen)
     accepted: dict[str, dict[int, Run]] = {name: {} for name in question.names}

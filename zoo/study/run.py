@@ -9,14 +9,12 @@ from typing import Any
 from zoo.errors import UserError
 from zoo.study.metric import read_metric
 from zoo.study.question import Job
+from zoo.sweep.notes import CONCLUDED
 from zoo.sweep.worker import gone
 from zoo.training.files import read_json
 from zoo.training.run import read_record, read_status
 
 Point = Mapping[str, Any]
-
-OVER = ("done", "diverged")
-"""States of a run that came to an end which says how good it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,14 +89,14 @@ def read_run(job: Job, folder: Path | None, note: Mapping[str, Any], points: int
     about: dict[str, Any] = {"job": job.job, "variant": job.variant, "tuning": job.tuning, "seed": job.seed}
     about |= {"overrides": job.overrides, "folder": folder, "match": note.get("match")}
     state, message = note.get("state", "not started"), str(note.get("message", ""))
-    if state in OVER and folder is None:
+    if state in CONCLUDED and folder is None:
         said = f"the note of job {job.job} names no run folder; the same command writes it again"
         return Run(**about, state="unreadable", message=said)
-    if state in OVER and folder is not None and not folder.is_dir():
+    if state in CONCLUDED and folder is not None and not folder.is_dir():
         return Run(
             **about, state="gone", message=f"the folder of job {job.job} is gone; the same command makes it again"
         )
-    if folder is None or (state not in OVER and not (folder / "record.json").exists()):
+    if folder is None or (state not in CONCLUDED and not (folder / "record.json").exists()):
         state, message = _now(state, message, note)
         return Run(**about, state=state, message=message)
     try:

@@ -19,7 +19,7 @@ from zoo.number import counted
 from zoo.study.pace import Pace
 from zoo.study.plan import Job
 from zoo.sweep.ending import job_name
-from zoo.sweep.notes import OVER, Note, read_note
+from zoo.sweep.notes import CONCLUDED, OVER, Note, read_note
 from zoo.training.run import read_status
 
 PERIOD = 0.3
@@ -39,7 +39,7 @@ class Watch:
         self._started: set[int] = set()
         self._before = {one: self._stamp(one) for one in self.jobs}
         notes = {one: read_note(self._file(one)) for one in self.jobs}
-        fresh = [one for one, note in notes.items() if note is None or note.state not in ("done", "diverged")]
+        fresh = [one for one, note in notes.items() if note is None or note.state not in CONCLUDED]
         resumed = [one for one in fresh if notes[one] is not None]
         self._pace = Pace(fresh, resumed, total - done - len(jobs), beside)
         self._over = threading.Event()
@@ -116,7 +116,7 @@ class Watch:
             seconds = None if note.found or note.again else note.seconds
             if text := self._pace.ended(note.job, stamp, seconds, note.state == "done"):
                 self._say(text)
-        elif note.state == "running" and note.folder is not None:
+        elif note.state == "running" and note.folder is not None and note.before is None:
             self._pace.began(note.job, stamp)
 
     def _say(self, text: str) -> None:

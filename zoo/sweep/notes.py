@@ -21,6 +21,9 @@ from zoo.training.files import json_text, read_json, write_whole
 OVER = ("done", "failed", "diverged", "bad input", "killed")
 """States of a job that will not go on by itself, and is not to be launched again by the same command."""
 
+CONCLUDED = ("done", "diverged")
+"""States of a run that came to an end which says how good it is."""
+
 STOP = ".stop"
 """A file of this name in the folder keeps jobs from starting."""
 
@@ -61,7 +64,7 @@ class Note:
         """Keep what the note of an earlier start says of a run that had come to its end: whatever becomes of this start
         before it tells its own, there is that one."""
         earlier = read_note(root / f"{self.job}.json")
-        if earlier is not None and earlier.overrides == self.overrides and earlier.state in ("done", "diverged"):
+        if earlier is not None and earlier.overrides == self.overrides and earlier.state in CONCLUDED:
             self.folder, self.match, self.before = earlier.folder, earlier.match, earlier.state
 
     def tell(self, folder: str, match: Mapping[str, Any] | None, found: bool) -> None:
